@@ -29,8 +29,7 @@ struct Codes {
   }
   void encode() const {
     const auto* const own = reinterpret_cast<const float*>(out.data());
-    kernels::encode_codes(input.exec, plan, codec, input.source(), {.seed = input.seed}, own, true, Gate(), found,
-                          out.data());
+    kernels::encode_codes(input.exec, plan, codec, input.source(), {.seed = input.seed}, own, true, Mark(), out.data());
   }
   double bits_share() const { return plan.bits / 32.0; }
 
@@ -59,7 +58,6 @@ struct Codes {
   kernels::LinearCodec codec;
   kernels::CodePlan plan;
   Vector<std::byte> out;
-  Tally found;
   std::vector<float> scales;
 };
 
@@ -81,14 +79,16 @@ Kernel encode(const KernelInput& input, int bits) {
 Kernel decode(const KernelInput& input, int bits) {
   const auto codes = std::make_shared<const Codes>(input, bits);
   const Vector<float> out("gradcomp::bench::out", input.gradient.size());
-  const Tally wrong;
+  const auto faults = std::make_shared<Faults>();
+  const Admission admission{.faults = faults->counts()};
   const auto work = [=] {
-    kernels::decode_codes(input.exec, codes->plan, codes->codec, codes->out.data(), weight, Gate(), wrong, out);
+    kernels::decode_codes(input.exec, codes->plan, codes->codec, codes->out.data(), weight, admission, out);
   };
   const auto check = [=] {
     const auto got = to_host(input.exec, out);
     const auto bytes = to_host(input.exec, codes->out);
-    require(wrong.read(input.exec) == 0, "wrong answer: the codes were refused");
+    faults->fetch(input.exec);
+    require(!faults->diverged(), "wrong answer: the codes were refused");
     for (std::size_t i = 0; i < got.size(); ++i) {
       const double expected = weight * codes->decoded(bytes, static_cast<index_t>(i));
       require_close("element", static_cast<index_t>(i), got[i], expected, 1e-6 * std::abs(expected));

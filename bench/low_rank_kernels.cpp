@@ -24,8 +24,7 @@ struct Factors {
         p(laplace_gradient(given.exec, plan.p_count(), given.seed + 1)),
         q(laplace_gradient(given.exec, plan.q_count(), given.seed + 2)),
         dense("gradcomp::bench::dense", static_cast<std::size_t>(plan.dense_count())),
-        out("gradcomp::bench::out", given.gradient.size()),
-        bad("gradcomp::bench::bad", 1) {
+        out("gradcomp::bench::out", given.gradient.size()) {
     std::size_t at_p = 0, at_q = 0;
     for (const auto& segment : given.layout.segments) {
       if (!kernels::is_factored(segment, rank)) {
@@ -39,12 +38,11 @@ struct Factors {
       at_q += own_rank * columns;
     }
   }
-  void project() const { plan.project(input.exec, input.source(), q, p, dense, bad); }
+  void project() const { plan.project(input.exec, input.source(), q, p, dense, Mark()); }
 
   KernelInput input;
   kernels::LowRankPlan plan;
   Vector<float> p, q, dense, out;
-  Vector<index_t> bad;
   std::vector<Matrix> matrices;
   std::vector<Segment> dense_segments;
 };
@@ -104,7 +102,7 @@ Kernel reconstruct(const KernelInput& input) {
   const auto own = std::make_shared<const Factors>(input);
   own->project();
   const auto work = [=] {
-    own->plan.reconstruct(input.exec, input.source(), own->p, own->q, own->dense, share, Gate(), own->out);
+    own->plan.reconstruct(input.exec, input.source(), own->p, own->q, own->dense, share, Mark(), own->out);
   };
   const auto check = [=] {
     const auto a = input.host(), q = to_host(input.exec, own->q), p = to_host(input.exec, own->p);

@@ -16,8 +16,7 @@ constexpr std::int64_t step = 0;
 /// double.
 Kernel rotate(const KernelInput& input) {
   const auto own = std::make_shared<const kernels::Rotation>(Layout::flat(input.count()), rotated_length);
-  const Tally non_finite;
-  const auto work = [=] { own->rotate(input.exec, input.source(), input.seed, step, non_finite); };
+  const auto work = [=] { own->rotate(input.exec, input.source(), input.seed, step, Mark()); };
   const auto check = [=] {
     const auto a = input.host(), work_array = to_host(input.exec, own->work());
     const auto stats = to_host(input.exec, own->stats());
@@ -56,8 +55,7 @@ Kernel rotate(const KernelInput& input) {
 /// The check: rotating back gives a again, padded and multiplied by P, in units of the work array.
 Kernel rotate_back(const KernelInput& input) {
   const auto own = std::make_shared<const kernels::Rotation>(Layout::flat(input.count()), rotated_length);
-  const Tally non_finite;
-  const auto before = [=] { own->rotate(input.exec, input.source(), input.seed, step, non_finite); };
+  const auto before = [=] { own->rotate(input.exec, input.source(), input.seed, step, Mark()); };
   const auto work = [=] { own->rotate_back(input.exec, input.seed, step); };
   const auto check = [=] {
     const auto a = input.host(), back = to_host(input.exec, own->work());

@@ -18,12 +18,11 @@ struct Signs {
     write(input);
   }
   void write(const KernelInput& input) const {
-    kernels::write_signs(input.exec, pieces, kernels::FirstRows{input.source()}, kernels::SignLevels{}, Gate(),
-                         non_finite, words.data());
+    kernels::write_signs(input.exec, pieces, kernels::FirstRows{input.source()}, kernels::SignLevels{}, Mark(),
+                         words.data());
   }
   kernels::SignPieces pieces;
   Words words;
-  Tally non_finite;
 };
 
 /// The bit of element i of n, by the layout that signs.hpp describes: vertical in whole blocks of 1024, horizontal
@@ -47,14 +46,16 @@ Kernel write_signs(const KernelInput& input) {
 Kernel add_signs(const KernelInput& input) {
   const auto signs = std::make_shared<const Signs>(input);
   const Vector<float> out("gradcomp::bench::out", input.gradient.size());
-  const Tally wrong;
+  const auto faults = std::make_shared<Faults>();
+  const Admission admission{.faults = faults->counts()};
   const auto work = [=] {
-    kernels::add_signs(input.exec, signs->pieces, signs->words.data(), kernels::SignLevels{}, add_weight, Gate(), wrong,
-                       out);
+    kernels::add_signs(input.exec, signs->pieces, signs->words.data(), kernels::SignLevels{}, add_weight, admission,
+                       true, out);
   };
   const auto check = [=] {
     const auto a = input.host(), got = to_host(input.exec, out);
-    require(wrong.read(input.exec) == 0, "wrong answer: the words were refused");
+    faults->fetch(input.exec);
+    require(!faults->diverged(), "wrong answer: the words were refused");
     for (std::size_t i = 0; i < a.size(); ++i)
       require(got[i] == (a[i] < 0 ? -add_weight : add_weight), "wrong answer: element {} is {}", i, got[i]);
   };

@@ -17,13 +17,11 @@ class Forwarding : public Compressor {
   index_t payload_bytes(const Layout& layout, index_t kept) const override {
     return m_inner->payload_bytes(layout, kept);
   }
-  void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
-               Message& message) const override {
-    m_inner->produce(exec, round, source, state, context, message);
+  Message produce(const Exec& exec, int round, const Step& step, State& state) const override {
+    return m_inner->produce(exec, round, step, state);
   }
-  void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                  const Span<float>& out, Verdict& verdict) const override {
-    m_inner->decode_add(exec, payload, weight, state, out, verdict);
+  void decode_add(const Exec& exec, const Received& received, State& state, const Span<float>& out) const override {
+    m_inner->decode_add(exec, received, state, out);
   }
 
  protected:

@@ -45,7 +45,7 @@ void describe(const Layout& layout, const std::vector<MethodSpec>& methods, cons
   report::Table bytes({"method", "payload bytes\nper step", "compression\nratio"});
   for (const auto& method : methods) {
     const index_t payload = step_bytes(method, layout, buckets);
-    const bool fixed = method.compressor->has_fixed_bytes();
+    const bool fixed = method.compressor->info().fixed_bytes;
     bytes.row({method.label, fmt::format("{}{}", fixed ? "" : "<= ", payload),
                payload > 0 ? report::format_number(dense / static_cast<double>(payload)) : "-"});
     report::Row row("describe/" + options.model + "/" + method.label);

@@ -136,7 +136,7 @@ int run(const CommandLine& line, const MpiSession& session) {
   bar.phase("train", o.seeds * o.steps * std::ssize(p.contenders));
   std::vector<train::Repeat> repeats;
   std::vector<std::string> failures;
-  bool diverged = false;
+  bool differ = false, diverged = false;
   for (const std::uint64_t seed : p.seeds) {
     train::Options options = o;
     options.seed = seed;
@@ -149,7 +149,8 @@ int run(const CommandLine& line, const MpiSession& session) {
       const auto failure =
           density_failure(r.contender.spec.label, density_median(*control, r.density_ratio), o.density_tolerance);
       if (failure) failures.push_back(*failure);
-      diverged = diverged || !r.replicas_equal;
+      differ = differ || !r.replicas_equal;
+      diverged = diverged || r.diverged_at;
     }
     repeats.push_back({seed, std::move(results)});
   }
@@ -163,9 +164,9 @@ int run(const CommandLine& line, const MpiSession& session) {
     for (const auto& failure : failures) p.file->fail(failure);
     p.file->write();
     for (const auto& failure : failures) fmt::print(stderr, "gradcomp-train: error: {}\n", failure);
-    if (diverged) fmt::print(stderr, "gradcomp-train: error: replicas differ between ranks; see replica_hash_equal\n");
+    if (differ) fmt::print(stderr, "gradcomp-train: error: replicas differ between ranks; see replica_hash_equal\n");
   }
-  return diverged || !failures.empty() ? 1 : 0;
+  return differ || !failures.empty() ? 1 : diverged ? 3 : 0;
 }
 
 /// Names, summaries and options of a kind.

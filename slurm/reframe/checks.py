@@ -49,7 +49,7 @@ class Check(rfm.RunOnlyRegressionTest):
         expected = chosen.expected()[1].get((self.check, self.nodes), {})
         place = f"{references.path_of(chosen.path())}: [{self.check}.n{self.nodes}]"
         try:
-            self.found = self.figures_of(figures.read_record(stage / "out.json", said))
+            self.found = self.figures_of(figures.read_record(stage / "out.json", said, self.executable))
         except Refused as refused:
             raise SanityError(str(refused)) from refused
         for name, reference in expected.items():

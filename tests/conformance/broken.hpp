@@ -23,16 +23,19 @@ class Broken final : public test::Forwarding {
   std::unique_ptr<State> prepare(const Layout& layout) const override {
     return std::make_unique<Wrapped>(layout, m_inner->prepare(layout), m_fault);
   }
-  void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
-               Message& message) const override {
+  Message produce(const Exec& exec, int round, const Step& step, State& state) const override {
+    const Source& source = step.source;
     require(m_fault != Fault::throws_on_memory || !source.has_memory(), "an index is out of range");
-    Forwarding::produce(exec, round, source, inner(state), context, message);
-    if (m_fault == Fault::decodes_nothing && source.has_memory())
-      m_inner->give_back(exec, source, inner(state), message, {});
+    const Message message = Forwarding::produce(exec, round, step, inner(state));
+    if (m_fault == Fault::decodes_nothing && source.has_memory()) {
+      const Span<const std::byte> payload(message.payload.data(), static_cast<std::size_t>(message.size));
+      Forwarding::decode_add(exec, {payload, step.context, 1, {}}, inner(state),
+                             Span<float>(source.memory, static_cast<std::size_t>(source.count)));
+    }
+    return message;
   }
-  void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                  const Span<float>& out, Verdict& verdict) const override {
-    if (m_fault != Fault::decodes_nothing) Forwarding::decode_add(exec, payload, weight, inner(state), out, verdict);
+  void decode_add(const Exec& exec, const Received& received, State& state, const Span<float>& out) const override {
+    if (m_fault != Fault::decodes_nothing) Forwarding::decode_add(exec, received, inner(state), out);
   }
 
  private:
@@ -40,11 +43,10 @@ class Broken final : public test::Forwarding {
     Wrapped(const Layout& bucket, std::unique_ptr<State> state, Fault fault)
         : State(bucket), inner(std::move(state)), hides(fault == Fault::hides_memories) {}
     Memories memories() override { return hides ? Memories{} : inner->memories(); }
-    void remember() override { inner->remember(); }
     std::unique_ptr<State> inner;
     bool hides;
   };
-  static State& inner(State& state) { return *static_cast<Wrapped&>(state).inner; }
+  static State& inner(State& state) { return *state.as<Wrapped>().inner; }
 
   Fault m_fault;
 };

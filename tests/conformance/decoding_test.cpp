@@ -15,8 +15,8 @@ double decoded_along(const MethodSpec& method, const Layout& layout, const std::
   ranks[0].set_gradient(gradient);
   double along = 0;
   for (int step = 0; step < 4; ++step) {
-    const Step done = run_step(ranks, step);
-    if (!done.ok) return 0;
+    const StepResult done = run_step(ranks, step);
+    if (!done.ok()) return 0;
     for (std::size_t i = 0; i < gradient.size(); ++i) along += static_cast<double>(done.out[0][i]) * gradient[i];
   }
   return along;

@@ -18,7 +18,7 @@ std::vector<std::byte> produce(SimulatedRank& worker, std::int64_t step, bool ho
   const Exec exec;
   Context context{1, step, 0, 1};
   context.host_looks = host_looks;
-  worker.compressor->produce(exec, 0, worker.source(), *worker.state, context, worker.message);
+  worker.message = worker.compressor->produce(exec, 0, worker.step(context), *worker.state);
   exec.fence("gradcomp::conformance::produced");
   return to_host(worker.message.payload.data(), worker.message.size);
 }
@@ -53,7 +53,7 @@ Layout mixed_layout() {
 void expect_same(const MethodSpec& method, const Layout& layout, const NamedData& data) {
   SimulatedRank looking(method, layout), blind(method, layout);
   std::int64_t step = 0;
-  for (const float factor : {1.0f, 0.8f, std::numeric_limits<float>::quiet_NaN(), 0.1f, 30.0f, 0.0f, 1.0f}) {
+  for (const float factor : {1.0f, 0.8f, 0.1f, 30.0f, 0.0f, 1.0f, std::numeric_limits<float>::quiet_NaN()}) {
     SCOPED_TRACE("step " + std::to_string(step));
     auto values = data.make(layout.count(), 1 + static_cast<std::uint64_t>(step));
     const std::size_t last = std::isfinite(factor) ? values.size() : std::min<std::size_t>(values.size(), 1);
@@ -127,6 +127,57 @@ TEST(Launches, OfStepsThatSearchThresholds) {
     produce(worker, 0, false);
     EXPECT_EQ(listening.heard().launches, expected.launches + header_launches);
     EXPECT_THAT(listening.heard().waits, testing::SizeIs(expected.waits + 1)) << "with that of the test";
+  }
+}
+
+/// A whole step of four ranks as rank 0 sees it, where the host does not look: compress, and decode four payloads or
+/// finish the sum, in a step like the one before.
+TEST(Launches, OfAWholeStep) {
+  struct Expected {
+    const char* method;
+    int compress, decompress, waits;
+  };
+  constexpr int ranks = 4;
+  for (const Expected& expected : {Expected{"fp16", 1, 1, 0},
+                                   {"qsgd", 2, ranks, 0},
+                                   {"ef_sign", 4, ranks, 0},
+                                   {"top_k:feedback=none", 15 + header_launches, ranks, 1},
+                                   {"powersgd", 8, 4, 0}}) {
+    SCOPED_TRACE(expected.method);
+    Layout layout;
+    layout.add("matrix", {400, 500}).add("vector", {203});
+    SimulatedRank own(parse_method(expected.method), layout);
+    const Compressor& method = *own.compressor;
+    own.set_gradient(make_data("laplace", own.count, 1));
+    const Exec exec;
+    const Faults faults;
+    int compress = 0, decompress = 0;
+    std::size_t waits = 0;
+    for (int i = 0; i < 5; ++i) {
+      Context context{1, 0, 0, ranks};
+      context.host_looks = false;
+      const Step step = own.step(context, faults.counts());
+      const Listening sending;
+      for (int round = 0; round < method.rounds(); ++round) {
+        own.message = method.produce(exec, round, step, *own.state);
+        method.consume(exec, round, own.message, step, *own.state);
+      }
+      compress = sending.heard().launches;
+      waits = sending.heard().waits.size();
+      const Listening receiving;
+      if (own.message.kind == MessageKind::bytes) {
+        const Span<const std::byte> payload(own.message.payload.data(), static_cast<std::size_t>(own.message.size));
+        for (int r = 0; r < ranks; ++r)
+          method.decode_add(exec, {payload, context, 0.25f, faults.counts()}, *own.state, step.mean);
+      } else {
+        method.finish(exec, step, *own.state);
+      }
+      decompress = receiving.heard().launches;
+      waits += receiving.heard().waits.size();
+    }
+    EXPECT_EQ(compress, expected.compress);
+    EXPECT_EQ(decompress, expected.decompress);
+    EXPECT_EQ(waits, static_cast<std::size_t>(expected.waits));
   }
 }
 

@@ -21,7 +21,7 @@ std::uint64_t hash_steps(const MethodSpec& method, const Layout& layout, const s
   auto ranks = make_ranks(method, layout, 2);
   for (int step = 0; step < 2; ++step) {
     set_gradients(ranks, values, 91);
-    const Step done = run_step(ranks, step);
+    const StepResult done = run_step(ranks, step);
     for (std::size_t w = 0; w < ranks.size(); ++w) {
       h = hash(h, done.messages[w].data(), done.messages[w].size());
       h = hash(h, done.out[w].data(), done.out[w].size() * sizeof(float));

@@ -10,14 +10,14 @@ void check_bytes(const MethodSpec& method, const Layout& layout, const std::stri
   const Compressor& compressor = *method.compressor;
   for (int step = 0; step < 2; ++step) {
     set_gradients(ranks, values, 7 + static_cast<std::uint64_t>(step));
-    const Step done = run_step(ranks, step);
-    ASSERT_TRUE(done.ok);
+    const StepResult done = run_step(ranks, step);
+    ASSERT_TRUE(done.ok());
     const auto sent = static_cast<index_t>(done.messages[0].size());
     const bool bytes = !done.kept.empty();
     index_t kept = 0;
     for (const index_t k : bytes ? done.kept : ranks[0].state->kept) kept += k;
     const index_t headers = payload_header_bytes * static_cast<index_t>(done.kept.size());
-    if (compressor.has_fixed_bytes()) {
+    if (compressor.info().fixed_bytes) {
       EXPECT_EQ(sent - headers, compressor.payload_bytes(layout, kept)) << "kept " << kept;
     } else {
       EXPECT_LE(sent - headers, compressor.payload_bytes(layout, kept)) << "kept " << kept;
@@ -40,7 +40,7 @@ void check_bytes(const MethodSpec& method, const Layout& layout, const std::stri
 }
 
 void check_same_bytes(const MethodSpec& method, const Layout& layout, const std::string& values) {
-  Step done[2];
+  StepResult done[2];
   for (auto& step : done) {
     auto ranks = make_ranks(method, layout, 2);
     for (int i = 0; i < 2; ++i) {

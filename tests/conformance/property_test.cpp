@@ -11,8 +11,8 @@ namespace {
 std::vector<float> compressed_once(const MethodSpec& method, const Layout& layout, const std::vector<float>& values) {
   auto ranks = make_ranks(method, layout, 1);
   ranks[0].set_gradient(values);
-  const Step done = run_step(ranks, 0);
-  EXPECT_TRUE(done.ok);
+  const StepResult done = run_step(ranks, 0);
+  EXPECT_TRUE(done.ok());
   return done.out[0];
 }
 

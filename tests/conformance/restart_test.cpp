@@ -55,12 +55,12 @@ void expect_same_fourth_step(const MethodSpec& method, const Layout& layout) {
   auto ranks = make_ranks(method, layout, 2);
   for (int step = 0; step < 3; ++step) {
     set_gradients(ranks, "laplace", 301 + static_cast<std::uint64_t>(step));
-    EXPECT_TRUE(run_step(ranks, step).ok);
+    EXPECT_TRUE(run_step(ranks, step).ok());
   }
   auto fresh = restored(ranks, method, layout);
   set_gradients(ranks, "laplace", 304);
   set_gradients(fresh, "laplace", 304);
-  const Step expected = run_step(ranks, 3), found = run_step(fresh, 3);
+  const StepResult expected = run_step(ranks, 3), found = run_step(fresh, 3);
   bool same = expected.messages == found.messages;
   for (std::size_t r = 0; r < 2; ++r) {
     const std::size_t bytes = expected.out[r].size() * sizeof(float);

@@ -3,7 +3,6 @@
 #include "conformance/cases.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/kernels/quantise/casts.hpp"
-#include "judged.hpp"
 
 namespace gradcomp::conformance {
 namespace {
@@ -76,22 +75,22 @@ void allreduce(std::vector<SimulatedRank>& ranks) {
   }
 }
 
-/// out += decoded / ranks, for all payloads in rank order; false when one is flagged.
-bool gather(std::vector<SimulatedRank>& ranks) {
-  const Exec exec;
-  bool ok = true;
-  for (auto& rank : ranks) {
-    rank.out.fill(0);
-    for (const auto& peer : ranks) {
-      const Span<const std::byte> payload(peer.message.payload.data(), static_cast<std::size_t>(peer.message.size));
-      ok = ok && !read_header(exec, payload).skip();
+/// out += decoded / ranks on every rank, for all payloads in rank order.
+void gather(const Exec& exec, std::vector<SimulatedRank>& ranks, const std::vector<Context>& contexts,
+            const std::vector<Faults>& faults) {
+  const float weight = 1.0f / static_cast<float>(ranks.size());
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    SimulatedRank& own = ranks[r];
+    own.out.fill(0);
+    for (std::size_t p = 0; p < ranks.size(); ++p) {
+      const Message& message = ranks[p].message;
+      const Span<const std::byte> payload(message.payload.data(), static_cast<std::size_t>(message.size));
       watched([&] {
-        test::decode_add(*rank.compressor, exec, payload, 1.0f / static_cast<float>(ranks.size()), *rank.state,
-                         rank.out.span());
+        own.compressor->decode_add(exec, {payload, contexts[p], weight, faults[r].counts()}, *own.state,
+                                   own.out.span());
       });
     }
   }
-  return ok;
 }
 
 void record(const SimulatedRank& rank, std::vector<std::byte>& log, std::vector<index_t>& kept) {
@@ -113,9 +112,7 @@ SimulatedRank::SimulatedRank(const MethodSpec& method, const Layout& layout)
       state(compressor->prepare(layout)),
       feedback(method.common, count),
       gradient("gradcomp::conformance::gradient", static_cast<std::size_t>(count)),
-      out(count) {
-  if (feedback.has_memory()) state->remember();
-}
+      out(count) {}
 
 void SimulatedRank::set_gradient(const std::vector<float>& values) { to_device(values, gradient.data()); }
 
@@ -142,21 +139,23 @@ void set_gradients(std::vector<SimulatedRank>& ranks, const std::string& name, s
     ranks[r].set_gradient(make_data(name, ranks[r].count, seed + 1000 * r));
 }
 
-Step run_step(std::vector<SimulatedRank>& ranks, std::int64_t step, std::uint64_t seed) {
+StepResult run_step(std::vector<SimulatedRank>& ranks, std::int64_t step, std::uint64_t seed) {
   Kokkos::Tools::Experimental::set_allocate_data_callback(count_allocation);
   allocations = 0;
   const Exec exec;
   const auto& compressor = *ranks[0].compressor;
-  const auto context = [&](std::size_t r) {
-    return Context{seed, step, static_cast<int>(r), static_cast<int>(ranks.size())};
-  };
-  Step result;
+  std::vector<Context> contexts;
+  for (std::size_t r = 0; r < ranks.size(); ++r)
+    contexts.push_back({seed, step, static_cast<int>(r), static_cast<int>(ranks.size())});
+  std::vector<Faults> faults(ranks.size());
+  const auto step_of = [&](std::size_t r) { return ranks[r].step(contexts[r], faults[r].counts()); };
+  StepResult result;
   result.messages.resize(ranks.size());
   for (int round = 0; round < compressor.rounds(); ++round) {
     const MessageKind declared = compressor.info().rounds[static_cast<std::size_t>(round)];
     for (std::size_t r = 0; r < ranks.size(); ++r) {
       SimulatedRank& w = ranks[r];
-      watched([&] { compressor.produce(exec, round, w.source(), *w.state, context(r), w.message); });
+      w.message = watched([&] { return compressor.produce(exec, round, step_of(r), *w.state); });
       exec.fence("gradcomp::conformance::produced");
       require(w.message.kind == declared, "{}: round {} has another kind than declared", compressor.info().name, round);
       record(w, result.messages[r], result.kept);
@@ -164,31 +163,22 @@ Step run_step(std::vector<SimulatedRank>& ranks, std::int64_t step, std::uint64_
     if (declared == MessageKind::bytes) continue;
     allreduce(ranks);
     for (std::size_t r = 0; r < ranks.size(); ++r)
-      watched([&] { compressor.consume(exec, round, ranks[r].message, *ranks[r].state, context(r)); });
+      watched([&] { compressor.consume(exec, round, ranks[r].message, step_of(r), *ranks[r].state); });
   }
   if (compressor.rounds() == 1 && compressor.info().rounds[0] == MessageKind::bytes) {
-    result.ok = gather(ranks);
+    gather(exec, ranks, contexts, faults);
   } else {
-    for (std::size_t r = 0; r < ranks.size(); ++r) {
-      SimulatedRank& w = ranks[r];
-      const bool ok =
-          watched([&] { return test::finish(compressor, exec, w.source(), *w.state, context(r), w.out.span()); });
-      result.ok = result.ok && ok;
-    }
+    for (std::size_t r = 0; r < ranks.size(); ++r)
+      watched([&] { compressor.finish(exec, step_of(r), *ranks[r].state); });
   }
   exec.fence("gradcomp::conformance::step");
-  for (const auto& w : ranks) result.out.push_back(w.out.values());
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    faults[r].fetch(exec);
+    if (faults[r].diverged()) ++result.diverged;
+    result.out.push_back(ranks[r].out.values());
+  }
   result.allocations = allocations;
   return result;
-}
-
-void give_back(std::vector<SimulatedRank>& ranks) {
-  const Exec exec;
-  for (auto& w : ranks) {
-    const auto out = w.out.span();
-    w.compressor->give_back(exec, w.source(), *w.state, w.message, Span<const float>(out.data(), out.size()));
-  }
-  exec.fence("gradcomp::conformance::give_back");
 }
 
 }  // namespace gradcomp::conformance

@@ -16,10 +16,9 @@ struct SimulatedRank {
   SimulatedRank(const MethodSpec& method, const Layout& layout);
 
   void set_gradient(const std::vector<float>& values);
-  Source source() const {
-    Source s = feedback.source(Exec(), gradient, 1);
-    s.target = out.span().data();
-    return s;
+  Source source() const { return feedback.source(Exec(), gradient, 1); }
+  Step step(const Context& context, const FaultCounts& faults = {}) const {
+    return {source(), out.span(), context, faults};
   }
   /// The residual, or an empty vector without one.
   std::vector<float> memory() const;
@@ -36,24 +35,22 @@ struct SimulatedRank {
 };
 
 /// The results of one step, per rank.
-struct Step {
-  bool ok = true;                                ///< false: the step is flagged, and all ranks skip it
+struct StepResult {
+  int diverged = 0;                              ///< number of ranks that have seen that a gradient was not finite
   std::vector<std::vector<float>> out;           ///< the estimates of the mean
   std::vector<std::vector<std::byte>> messages;  ///< the messages of all rounds, one after the other
   std::vector<index_t> kept;                     ///< entries of bytes messages, from their headers
   int allocations = 0;                           ///< device allocations inside the compressor's functions
+  bool ok() const { return diverged == 0; }
 };
 
 /// `count` ranks of one method.
 std::vector<SimulatedRank> make_ranks(const MethodSpec& method, const Layout& layout, int count);
 
 /// One step of all ranks on the gradients they hold.
-Step run_step(std::vector<SimulatedRank>& ranks, std::int64_t step, std::uint64_t seed = 1);
+StepResult run_step(std::vector<SimulatedRank>& ranks, std::int64_t step, std::uint64_t seed = 1);
 
 /// Gives rank r the named data with seed + r, so that ranks differ.
 void set_gradients(std::vector<SimulatedRank>& ranks, const std::string& data, std::uint64_t seed);
-
-/// give_back() on every rank, as after a step that another bucket flagged.
-void give_back(std::vector<SimulatedRank>& ranks);
 
 }  // namespace gradcomp::conformance

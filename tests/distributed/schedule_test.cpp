@@ -123,18 +123,18 @@ class Broken final : public Forwarding {
   enum class How { magic, count, cut };
   Broken(std::shared_ptr<const Compressor> inner, How how) : Forwarding(std::move(inner)), m_how(how) {}
 
-  void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
-               Message& message) const override {
-    Forwarding::produce(exec, round, source, state, context, message);
-    if (context.step != 1 || context.rank != context.ranks - 1) return;
+  Message produce(const Exec& exec, int round, const Step& step, State& state) const override {
+    Message message = Forwarding::produce(exec, round, step, state);
+    if (step.context.step != 1 || step.context.rank != step.context.ranks - 1) return message;
     if (m_how == How::cut) {
       message.size = payload_header_bytes / 2;
-      return;
+      return message;
     }
     // The magic begins at byte 0 of the header, and the number of entries at byte 16.
     const auto at = static_cast<std::size_t>(m_how == How::magic ? 0 : 16 + 5);
     Kokkos::deep_copy(exec, Kokkos::subview(message.payload, Kokkos::pair<std::size_t, std::size_t>(at, at + 1)),
                       std::byte{0x7f});
+    return message;
   }
 
  private:
@@ -149,8 +149,13 @@ TEST(CorruptedPayload, IsAnErrorOnAllRanks) {
         MethodSpec method = parse_method(name);
         method.compressor = std::make_shared<Broken>(method.compressor, how);
         Replica run(method, *comm, schedule);
-        EXPECT_NO_THROW(run.step(0));
-        EXPECT_THROW(run.step(1), Error) << name << " " << schedule;
+        run.step(0);
+        EXPECT_FALSE(run.diverged());
+        const auto step = [&] {
+          run.step(1);
+          run.diverged();
+        };
+        EXPECT_THROW(step(), Error) << name << " " << schedule;
       }
     }
   }

@@ -1,10 +1,11 @@
 #pragma once
 // A small "model" whose gradients are a pure function of (rank, step). An exchange reduces them step by step.
+#include <algorithm>
 #include <cmath>
 
 #include "distributed/world.hpp"
-#include "gradcomp/exchange/detail/stripes.hpp"
 #include "gradcomp/exchange/exchange.hpp"
+#include "gradcomp/exchange/stripes.hpp"
 #include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::test {
@@ -25,6 +26,8 @@ inline ExchangeOptions small_buckets(const std::string& schedule) {
   return options;
 }
 
+inline Context context_of(std::int64_t step, const Transport& comm) { return {7, step, comm.rank(), comm.size()}; }
+
 /// Values of different signs and magnitudes, which differ between ranks and steps.
 inline std::vector<float> gradient_values(index_t count, int rank, int step) {
   std::vector<float> g(static_cast<std::size_t>(count));
@@ -33,6 +36,10 @@ inline std::vector<float> gradient_values(index_t count, int rank, int step) {
     g[static_cast<std::size_t>(i)] = static_cast<float>(x * x * x * 8.0);
   }
   return g;
+}
+
+inline bool all_finite(const std::vector<float>& values) {
+  return std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); });
 }
 
 /// Elements of the rank's own stripe of a bucket, as a method sees the bucket (reducer two_phase).
@@ -57,11 +64,20 @@ class Replica {
   /// A step in which backward reports one tensor after the other, beginning with the last one.
   StepReport step(int number, const std::vector<float>& gradient) {
     Kokkos::deep_copy(m_gradient, HostSpan<const float>(gradient.data(), gradient.size()));
-    m_exchange->begin(m_exec, m_gradient, m_mean, number, nullptr);
-    for (std::size_t s = m_layout.segments.size(); s-- > 0;) m_exchange->ready(m_exec, s);
-    return m_exchange->end(m_exec);
+    m_exchange->begin(m_exec, m_gradient, m_mean, context_of(number, m_comm), nullptr);
+    for (std::size_t s = m_layout.segments.size(); s-- > 0;) m_exchange->gradient_ready(m_exec, s);
+    m_exchange->finish(m_exec);
+    return m_exchange->report();
   }
   StepReport step(int number) { return step(number, own_gradient(number)); }
+  /// A step on a gradient that has this value in one element of one rank.
+  void spoilt_step(int number, int rank, std::size_t element, float value = std::nanf("")) {
+    auto gradient = own_gradient(number);
+    if (m_comm.rank() == rank) gradient[element] = value;
+    step(number, gradient);
+  }
+  /// Whether some rank's values were not finite, in any step so far. Throws Error if a message was broken.
+  bool diverged() const { return m_exchange->diverged(); }
 
   std::vector<float> mean() const { return to_host(m_mean); }
 

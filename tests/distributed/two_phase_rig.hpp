@@ -2,12 +2,12 @@
 // One bucket with its memories that two_phase reduces step by step, and a plain serial loop that does the same.
 #include <algorithm>
 
+#include "decoding.hpp"
 #include "distributed/training_steps.hpp"
 #include "gradcomp/comm/counting.hpp"
 #include "gradcomp/exchange/reduction.hpp"
 #include "gradcomp/feedback/feedback.hpp"
 #include "gradcomp/method/spec.hpp"
-#include "judged.hpp"
 
 namespace gradcomp::test {
 
@@ -24,14 +24,17 @@ struct OneBucket {
       : comm(make_counting(world.split(0, world.rank()))),
         method(parse_method(spec)),
         bucket(seen_by(method, tensors)),
-        reduction(method, tensors, *comm),
+        reduction(method, tensors, *comm, faults),
         gradient("gradient", static_cast<std::size_t>(bucket.count())),
         out("out", gradient.size()) {}
 
-  /// Returns false if the step was skipped, in which case the memories have taken it back.
+  /// Returns false if some rank's values were not finite, in this step or before.
   bool step(int number, const std::vector<float>& values) {
     Kokkos::deep_copy(gradient, HostSpan<const float>(values.data(), values.size()));
-    return !reduce(reduction, exec, gradient, out, {7, number, comm->rank(), comm->size()}, verdict);
+    reduction.begin(exec, gradient, out, context_of(number, *comm), nullptr);
+    reduce(reduction, exec);
+    faults.fetch(exec);
+    return !faults.diverged();
   }
   std::vector<float> values() const { return to_host(out); }
 
@@ -61,8 +64,8 @@ struct OneBucket {
   std::unique_ptr<CountingTransport> comm;
   MethodSpec method;
   Layout bucket;
+  Faults faults;
   Reduction reduction;
-  Verdict verdict;
   Exec exec;
   Vector<float> gradient, out;
 
@@ -120,11 +123,10 @@ class Serial {
       source.memory = memory.data();
     }
     const auto state = m_compressor.prepare(stripe.layout);
-    Message message;
-    m_compressor.produce(Exec(), 0, source, *state, context, message);
+    const Message message = m_compressor.produce(Exec(), 0, {source, {}, context, {}}, *state);
     test::decode_add(m_compressor, Exec(),
                      Span<const std::byte>(message.payload.data(), static_cast<std::size_t>(message.size)), weight,
-                     *state, out);
+                     *state, out, context);
     const auto kept = to_host(memory);
     std::copy(kept.begin(), kept.end(), begin);
   }

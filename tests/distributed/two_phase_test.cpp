@@ -111,27 +111,15 @@ TEST_P(TwoPhases, FeedbackOnBothSidesLosesNothing) {
   }
 }
 
-TEST_P(TwoPhases, ANanOnOneRankSkipsTheStepOnAll) {
+TEST_P(TwoPhases, ANanOnOneRankIsSeenOnAllAndEntersNoMemory) {
   const Layout layout = network();
   for (int bad = 0; bad < ranks; ++bad) {
     OneBucket run(spec, layout, *comm);
     EXPECT_TRUE(run.step(0, gradient_values(layout.count(), rank, 0)));
-    const auto owned = run.owned(), memory = run.memory();
     auto g = gradient_values(layout.count(), rank, 1);
-    const auto where = static_cast<std::size_t>(layout.count() * (bad + 1) / (ranks + 1));
-    if (rank == bad) g[where] = std::nanf("");
-    EXPECT_FALSE(run.step(1, g));
-    EXPECT_EQ(run.owned(), owned) << "bit for bit";
-    const auto after = run.memory();
-    int wrong = 0;
-    for (std::size_t i = 0; i < after.size(); ++i) {
-      wrong += std::abs(after[i] - (memory[i] + (std::isfinite(g[i]) ? g[i] : 0.0f))) <= 1e-5f ? 0 : 1;
-    }
-    EXPECT_EQ(wrong, 0);
-    EXPECT_TRUE(run.step(2, gradient_values(layout.count(), rank, 2)));
-    const auto out = run.values();
-    EXPECT_TRUE(std::all_of(out.begin(), out.end(), [](float x) { return std::isfinite(x); }));
-    EXPECT_TRUE(same_bits(*comm, out));
+    if (rank == bad) g[static_cast<std::size_t>(layout.count() * (bad + 1) / (ranks + 1))] = std::nanf("");
+    EXPECT_FALSE(run.step(1, g)) << bad;
+    EXPECT_TRUE(all_finite(run.memory()) && all_finite(run.owned())) << bad;
   }
 }
 
@@ -153,7 +141,7 @@ TEST_P(TwoPhases, SendsTheBytesOfTwoPhases) {
   }
   const index_t sizes = 8 * ranks * (ranks - 1) + 8 * (ranks - 1);
   const index_t most = ranks == 1 ? 0 : all - own + all - next + sizes;  // the parts, and then a ring
-  if (!run.method.compressor->has_fixed_bytes()) {
+  if (!run.method.compressor->info().fixed_bytes) {
     EXPECT_LE(run.comm->ledger().total().sent - before, most);
     EXPECT_LE(run.reduction.bytes().payload + run.reduction.bytes().header, all + own);
     return;
@@ -202,28 +190,6 @@ TEST(TwoPhase, WhatTravelsAsItIsIsExact) {
   const auto sums = sum_over_all(*comm, g);
   const auto out = run.values();
   for (std::size_t i = 0; i < out.size(); ++i) EXPECT_FLOAT_EQ(out[i], static_cast<float>(sums[i] / comm->size()));
-}
-
-// Every sum and difference of these values is exact.
-TEST(TwoPhase, ASkippedStepRestoresMemoriesBitForBit) {
-  const auto comm = world();
-  const index_t n = 1024 * comm->size();
-  for (int bad = 0; bad < comm->size(); ++bad) {
-    OneBucket run("ef_sign:granularity=bucket:reducer=two_phase", Layout::flat(n), *comm);
-    std::vector<float> g(static_cast<std::size_t>(n));
-    for (std::size_t i = 0; i < g.size(); ++i)
-      g[i] =
-          static_cast<float>(static_cast<int>((i * 2654435761u + static_cast<unsigned>(comm->rank())) % 129) - 64) / 64;
-    auto expected = g;
-    const auto where = static_cast<std::size_t>(1024 * ((bad + 1) % comm->size()) + 5);
-    if (comm->rank() == bad) {
-      g[where] = -std::numeric_limits<float>::infinity();
-      expected[where] = 0;
-    }
-    EXPECT_FALSE(run.step(0, g));
-    EXPECT_EQ(run.memory(), expected) << bad;
-    EXPECT_EQ(run.owned(), std::vector<float>(1024, 0.0f)) << bad;
-  }
 }
 
 // All ranks follow the mean of h, except for what the owners have not sent yet.

@@ -77,9 +77,18 @@ def train(link=None):
             "quality_matched": matched,
             "speedup_vs_fp32": (62 + 30 * slow) / (62 + compress + exposed) if matched else None,
             "speedup_vs_best_dense": (62.5 + 16 * slow) / (62 + compress + exposed) if matched else None,
-            "state_bytes": 1078888, "replica_hash_equal": None if label == "no_exchange" else True, "skipped_steps": 0}
+            "state_bytes": 1078888, "replica_hash_equal": None if label == "no_exchange" else True}
             | density(label))
     return {"context": context("gradcomp-train", link), "benchmarks": rows}
+
+
+def diverge(row, step):
+    """Makes the row of a training what gradcomp-train writes if the method diverged. Returns it."""
+    kept = sum(at < step for at in row["curve"]["step"])
+    row |= dict.fromkeys(("test_quality", "test_accuracy", "test_loss", "speedup_vs_fp32", "speedup_vs_best_dense")) | {
+        "quality_matched": False, "diverged_at_step": step,
+        "curve": {name: values[:kept] for name, values in row["curve"].items()}}
+    return row
 
 
 def allreduce(link=None):

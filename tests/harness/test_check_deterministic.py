@@ -115,6 +115,22 @@ def test_refresh_then_change(tmp_path):
     assert done.stderr.count("\n") == 1 and "tools/check_deterministic --refresh" in done.stderr
 
 
+def test_a_column_that_is_left_out(tmp_path):
+    build(tmp_path / "native", made())
+    build(tmp_path / "counted", made())
+    assert check(tmp_path, "--refresh").returncode == 0
+    path = tmp_path / "base" / "f.json"
+    path.write_text(path.read_text(encoding="utf-8").replace("5000", "2000"), encoding="utf-8")
+    assert check(tmp_path).returncode == 1
+    done = check(tmp_path, "--but", "instructions")
+    assert done.returncode == 0 and "instructions is not compared" in done.stdout, done.stderr
+    assert check(tmp_path, "--but", "allocations").returncode == 1
+    assert check(tmp_path, "--but", "times").returncode == 2
+    for name in ("native", "counted"):
+        (tmp_path / name / "bin" / "made.json").write_text(json.dumps(made(payload_checksum="0000beef")))
+    assert check(tmp_path, "--but", "instructions").returncode == 1, "the other columns are compared"
+
+
 def test_builds_must_agree(tmp_path):
     build(tmp_path / "native", made(payload_checksum="11111111"))
     build(tmp_path / "counted", made())

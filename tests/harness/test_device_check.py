@@ -98,6 +98,12 @@ def example():
     return json.loads(json.dumps(document))
 
 
+def test_a_step_that_failed_whole_leaves_its_table_empty():
+    document = example()
+    document["parts"]["models"] = {}
+    assert "| model | ours | ours over eager fp32 | losses |" in page.page(document)
+
+
 def test_page_shows_every_part():
     source = page.page(example())
     assert source.startswith("# Device check: host\n")
@@ -267,6 +273,17 @@ def test_a_failing_command_is_told_by_its_error(tmp_path):
         children.run(["sh", "-c", "echo begin; echo x: error: this went wrong >&2; echo end; exit 3"], tmp_path / "log")
     with pytest.raises(children.StepFailed, match="cannot start no-such-program"):
         children.run(["no-such-program"], tmp_path / "log")
+
+
+def test_a_training_in_which_a_method_diverged_has_its_line(tmp_path):
+    program = tmp_path / "gradcomp-train"
+    program.write_text("#!/bin/sh\nexit 3\n", encoding="utf-8")
+    program.chmod(0o755)
+    children.run([program, "--steps", 9], tmp_path / "log")
+    rows = train_document({"source": "none", "devices": 0, "reason": "no library"})["benchmarks"]
+    example_results.diverge(rows[3], 6)
+    header, lines = sections.training_table(rows)
+    assert lines[3][header.index("test accuracy")] == "diverged at step 6"
 
 
 def test_bench_jobs_cover_every_size_once():

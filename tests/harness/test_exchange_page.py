@@ -67,6 +67,15 @@ def test_errors_are_measured_of_one_gradient_of_each_model():
     assert {name for name in jobs if name.startswith("errors_")} == {f"errors_{case.model}" for case in exchange_bars.FULL}
 
 
+def test_a_method_that_diverged_is_no_best_and_has_no_speed():
+    ended = record(*(row | ({"diverged_at_step": 3, "step_times_ms": [1]} if row["label"] == "sign" else {}) for row in BLOCKS.rows))
+    _, lines = exchange_bars.table(ended, {}, {}, 3)
+    assert lines[3][0].endswith("**best compressed**") and lines[4] == ["`sign`", "diverged at step 3", DASH, DASH, DASH, "2.00"]
+    assert exchange_bars.verdict(ended, None, {}, 3).startswith("Best compressed: `top_k:ratio=0.01`")
+    _, lines = exchange_scaling.table(ended, {2: ended}, {}, 3)
+    assert lines[4] == ["`sign`", "diverged at step 3", DASH, "diverged at step 3", DASH, DASH, DASH]
+
+
 def test_dense_is_best_if_its_buckets_were_swept():
     swept = record(*(row | {"bucket_kib": 64} if row["label"] in exchange_bars.CONTROLS else row for row in BARS.rows))
     header, lines = exchange_bars.table(swept, {}, {}, 2)
@@ -165,19 +174,27 @@ def test_a_slow_rank_stands_beside_even_ones_over_all_seeds():
                   {"label": "fp32", "run_type": "aggregate"})
     slow = record(seed("fp32", 21, 2.0, 9), seed("a", 24, 1.5, stale=(1.0, 3)), seed("fp32", 23, 2.0, 11),
                   seed("a", 24, 1.5, stale=(2.0, 5)), {"label": "fp32", "run_type": "aggregate"})
+    even.rows[3]["diverged_at_step"] = 7
     _, lines = exchange_stragglers.table(even, slow)
     # ln(21 / 10) and ln(23 / 12): mean 0.69626, half a difference 0.045668; half an interval is 12.706 x 0.045668 = 0.58027.
     # Two values with a difference of 2 have a deviation of sqrt(2), so half an interval of their mean is 12.706.
     assert lines == [["`fp32`", "11.0 (-1.71 to 23.7)", "22.0 (9.29 to 34.7)", f"2.00{TIMES} (1.12 to 3.58)", DASH,
                       "10.0 (-2.71 to 22.7)", DASH, "1.50 (1.00 to 2.00)", "2.00 (2.00 to 2.00)"],
-                     ["`a`", "12.0 (12.0 to 12.0)", "24.0 (24.0 to 24.0)", f"2.00{TIMES} (2.00 to 2.00)", DASH, DASH, "1.50, 5", DASH,
-                      "1.50 (1.50 to 1.50)"]]
+                     ["`a`", "12.0 (12.0 to 12.0)", "24.0 (24.0 to 24.0)", f"2.00{TIMES} (2.00 to 2.00)", DASH, DASH, "1.50, 5",
+                      "diverged with 1 of 2 seeds", "1.50 (1.50 to 1.50)"]]
 
 
 def test_a_strategy_stands_beside_the_same_compressor_without_one():
     rows = [seed(label, time, 1.0) for label, times in (("fp32", (20, 22)), ("fp32:strategy=local", (10, 11))) for time in times]
     _, lines = exchange_stragglers.table(record(*rows), record(*rows))
     assert [line[4] for line in lines] == [DASH, f"2.00{TIMES} (2.00 to 2.00)"]
+
+
+def test_a_method_without_a_timed_step_has_no_ratio():
+    even = record(seed("fp32", 20, 1.0), seed("fp32:strategy=local", 10, 1.0))
+    slow = record(seed("fp32", 40, 1.0), seed("fp32:strategy=local", None, None) | {"diverged_at_step": 1})
+    _, lines = exchange_stragglers.table(even, slow)
+    assert lines[1][1:5] == ["10.0", DASH, DASH, DASH] and lines[1][-1] == "diverged at step 1"
 
 
 def test_efficiency_is_beside_one_rank_and_beside_as_many():

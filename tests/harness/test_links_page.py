@@ -9,6 +9,7 @@ import pytest
 import example_results
 import page_files
 from gradcomp.links import cli
+from gradcomp.output import text
 from gradcomp.pages import links
 from gradcomp.results import records
 from test_schema import BIN
@@ -48,6 +49,13 @@ def test_an_emulated_step_is_compared_with_the_shaped_one_of_the_same_round():
     assert lines == [["`fp32`", "150 (-485 to 785)", "75.0 (-243 to 393)", "-50 % (-50 % to -50 %) too short",
                       "30.0 (-97.1 to 157)", "29.9 (-93.4 to 153)", f"-0 % ({ends[0]} to {ends[1]}) open", "0.250"]]
     assert counts == {"near": 0, "too short": 1, "too long": 0, "open": 1}
+
+
+def test_a_method_without_a_timed_step_has_no_verdict():
+    imitated = [record([{"label": "fp32", "over_links": [{"rate_mbit_s": 100, "step_time_ms": {"mean": time}}]}])
+                for time in (9.0, None)]
+    (_, lines), counts = links.table(imitated, {100: rounds(10.0, 10.0)}, {})
+    assert lines == [["`fp32`", "10.0 (10.0 to 10.0)", *[text.DASH] * 3]] and sum(counts.values()) == 0
 
 
 def test_shaped_links_are_slower_where_ranks_share_cores():

@@ -95,6 +95,13 @@ def test_a_line_of_methods_over_a_link():
     assert lines[1][:5] == ["`m`", "20.0", "0.500", "2.00", "1 of 1"]
 
 
+def test_samplers_that_diverged_say_so():
+    rows = (*of_seeds("fp32", 400, 300), *of_seeds("m", 390, None), over("fp32", 350, 340, 360), over("m", reached=1))
+    rows[3]["diverged_at_step"] = 9
+    for module in (mercury_samplers, mercury_links):
+        assert [line[-1] for line in module.table(record(*rows))[1]] == ["90.0 % (88.0 % to 92.0 %)", "diverged with 1 of 2 seeds"]
+
+
 def test_the_model_hides_importance_behind_the_wait():
     uniform = [seed("fp32", 100, exposed=60)]
     assert mercury_links.prediction(uniform, [seed("m", 105, importance=50)]) == ([100], 1)

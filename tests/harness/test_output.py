@@ -3,7 +3,7 @@ import math
 
 import pytest
 
-from gradcomp.errors import ReportError
+from gradcomp.errors import ReportError, complete
 from gradcomp.output import files, markdown, text
 
 
@@ -30,6 +30,21 @@ def test_fractions_factors_and_qualities():
     assert text.ratio(1.5) == "1.50\N{MULTIPLICATION SIGN}" and text.ratio(math.nan) == text.DASH
     assert text.quality("accuracy", 0.5) == "50.0 %" and text.quality("perplexity", 31.25) == "31.2"
     assert text.missing(None) and text.missing(math.nan) and not text.missing(0) and not text.missing("x")
+
+
+def test_a_method_that_diverged_has_no_quality():
+    whole, ended = {"metric": "accuracy", "test_quality": 0.5}, {"metric": "accuracy", "test_quality": None, "diverged_at_step": 812}
+    assert text.diverged([whole]) == text.diverged([whole, whole]) == text.diverged([]) == ""
+    assert text.diverged([ended]) == "diverged at step 812"
+    assert text.diverged([whole, ended, whole]) == "diverged with 1 of 3 seeds"
+    assert text.quality_of(whole) == "50.0 %" and text.quality_of(ended) == "diverged at step 812"
+
+
+@pytest.mark.parametrize("words, status, said", [
+    (["gradcomp-bench"], 0, True), (["mpirun", "-n", 2, "gradcomp-train", "--steps"], 3, True), (["/a/gradcomp-train"], 3, True),
+    (["gradcomp-bench"], 3, False), (["gradcomp-train"], 1, False), (["gradcomp-train"], None, False)])
+def test_a_training_with_a_method_that_diverged_is_complete(words, status, said):
+    assert complete(words, status) == said
 
 
 def test_intervals_follow_their_mean():

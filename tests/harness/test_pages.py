@@ -3,6 +3,7 @@ records."""
 import fcntl
 import json
 import os
+import shutil
 import signal
 
 import pytest
@@ -41,6 +42,21 @@ def test_a_page_follows_from_its_records_alone(folder):
     for path in (folder / "records").iterdir():
         kept = json.loads(path.read_text(encoding="utf-8"))
         assert all("step_times_ms" not in row for row in kept["benchmarks"]) and kept["seconds"] >= 0
+
+
+@pytest.mark.parametrize("program, status, kept", [("gradcomp-train", 3, True), ("gradcomp-train", 1, False), ("fake-bench", 3, False)])
+def test_a_training_in_which_a_method_diverged_is_measured(folder, program, status, kept):
+    (folder / "status").write_text(str(status), encoding="utf-8")
+    shutil.copy(folder / "bin" / "fake-bench", folder / "bin" / "gradcomp-train")
+
+    class One(Toy):
+        def jobs(self, options):
+            return [Job("once", (program, "--size", 1), "one")]
+    done = make(One(folder), folder)
+    if kept:
+        assert done.returncode == 0 and (folder / "records" / "once.json").is_file(), done.stderr
+    else:
+        one_line(done, f"status {status} of: {program}")
 
 
 def test_records_of_one_command_share_its_line(folder):

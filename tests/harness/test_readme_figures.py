@@ -137,7 +137,7 @@ def over(total, key, show=text.number):
 
 def shared_memory():
     """The trainings of the LSTM in shared memory, and which compressors keep the quality of ResNet-20."""
-    totals = {label: total for label, (_, total) in training_verdicts.trained(kept("training", "lstm")).items()}
+    totals = {label: one.total for label, one in training_verdicts.trained(kept("training", "lstm")).items()}
     fp32, top_k, sign = (totals[label] for label in ("fp32", "top_k:ratio=0.01", "sign"))
     yield (f"`fp32` sends {over(fp32, 'wire_bytes_to_target', text.size)} and `top_k:ratio=0.01` sends "
            f"{over(top_k, 'wire_bytes_to_target', text.size)}.")

@@ -26,6 +26,13 @@ def test_methods():
         f"powersgd:rank=2 | 56.8 kB | 19.0x | 71.0 | 73.0 | 901 | 70.0 % | {tables.CROSS} | ~ | ~")]
 
 
+def test_a_method_that_diverged_says_so_in_place_of_its_quality():
+    document = example_results.train()
+    example_results.diverge(document["benchmarks"][3], 12)
+    assert shown(tables.methods(frames.training(record(document))))[4] == (
+        f"top_k:ratio=0.01 | 21.6 kB | 50.0{TIMES} | 67.0 | 69.0 | 955 | diverged at step 12 | diverged | {DASH} | {DASH}")
+
+
 def test_breakdown():
     lines = shown(tables.breakdown(training()))
     assert lines[0] == ("method | data (ms) | forward (ms) | backward (ms) | compress (ms) | exchange (ms) | exposed (ms) | "

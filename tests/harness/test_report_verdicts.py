@@ -84,6 +84,27 @@ def test_without_the_best_dense_control_nothing_is_told():
     assert "no compressing method reached" in verdicts.findings(record(matched=("fp32",)))[0]
 
 
+@pytest.mark.parametrize("seeds, cell, verdict", [
+    (1, "diverged at step 12", "diverged"), (3, "diverged with 2 of 3 seeds", "diverged with 2 of 3 seeds")])
+def test_a_method_that_diverged_is_told(seeds, cell, verdict):
+    def diverge(run, label):
+        rows = [row for row in run.rows if row["label"] == label]
+        for row in [row for row in rows if "step_time_ms" in row][:2]:
+            example_results.diverge(row, 12)
+        rows[-1]["quality_matched"] = False
+        return next(one for one in verdicts.trained(run) if one.label == label)
+    gain = between(1.2, 1.1, 1.3)
+    run = record({TOP_K: gain}, matched=BOTH, seeds=seeds)
+    one = diverge(run, "powersgd:rank=2")
+    assert (one.diverged, one.quality(), one.pays(), one.gain()) == (cell, verdict, cell, None)
+    said = verdicts.findings(run)
+    assert said[-1] == f"powersgd:rank=2 {cell}." and not any("Missed the quality" in line for line in said)
+    if seeds > 1:
+        assert {line[0]: line[2] for line in verdicts.over_seeds(verdicts.trained(run))[1]}["powersgd:rank=2"] == cell
+    diverge(run, "fp32")
+    assert verdicts.findings(run) == [f"{WHERE}: nothing says whether compression pays, because fp32 itself {cell}."]
+
+
 def test_several_links_are_told_rate_by_rate():
     below = {TOP_K: {"where": "below", "rate_mbit_s": 340.0, "low": 310.0, "high": 370.0}}
     run = record(links={TOP_K: (between(2.0, 1.8, 2.2), between(0.8, 0.7, 0.9))}, pays=below)

@@ -76,6 +76,17 @@ def test_schema_accepts_good_and_refuses_broken_files(document):
         assert not VALIDATOR.is_valid(broken)
 
 
+@pytest.mark.parametrize("change, good", [
+    ({}, True), ({"skipped_steps": 0}, True), ({"diverged_at_step": 0}, False), ({"test_quality": 0.1}, False),
+    ({"test_loss": 2.3}, False), ({"speedup_vs_fp32": 1.5}, False), ({"quality_matched": True}, False),
+    ({"parameters_hash": "0123456789abcdef"}, False)])
+def test_a_method_that_diverged_has_no_quality(change, good):
+    document = example_results.train()
+    example_results.diverge(document["benchmarks"][3], 12).update(change)
+    assert VALIDATOR.is_valid(document) == good
+    assert not undocumented(document["benchmarks"])
+
+
 @pytest.mark.parametrize("energy, good", [
     ({"source": "nvml", "devices": 8}, True), ({"source": "none", "devices": 0, "reason": "no library"}, True),
     ({"source": "none", "devices": 0}, False), ({"source": "rapl", "devices": 1, "reason": "none"}, False),

@@ -46,6 +46,16 @@ def test_qualities_beside_a_reference_that_learned_too_little_say_nothing():
                            "accuracy of 11.9 %, `fp32` itself is not clearly better than ")
 
 
+def test_a_method_that_diverged_has_neither_quality_nor_speed():
+    ended = row("sign", 100, None, test_quality=None, diverged_at_step=3, step_times_ms=[100], curve={"step": [2], "quality": [0.112]})
+    fp32 = row("fp32", 300, 20, step_times_ms=[300, 20, 300, 20])
+    line = traffic.table(record(fp32, ended), record())[1][1]
+    assert line[3:] == ["11.2 %", "diverged at step 3", "100", "\N{EN DASH}", "\N{EN DASH}", "\N{EN DASH}"]
+    assert traffic.interval(fp32, ended, 0) is None
+    assert traffic.evaluated(record(row("fp32", 1, 1, diverged_at_step=1, curve={"step": [], "quality": []}))) == (
+        "**The qualities of this table say nothing**: `fp32` itself diverged at step 1.")
+
+
 def test_a_speed_has_the_interval_of_its_rounds():
     fp32 = row("fp32", 300, 20, step_times_ms=[300, 20, 300, 20, 300, 20])  # the links take turns
     sign = row("sign", 100, 40, step_times_ms=[99, 40, 100, 41, 100 / 0.99, 42])

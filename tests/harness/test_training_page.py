@@ -73,6 +73,29 @@ def test_verdicts_never_show_a_speed_up_beside_a_missed_quality():
     assert "steps to target" not in lines["fp32"]
 
 
+def test_a_method_that_diverged_says_when_and_has_no_other_verdict():
+    document = training()
+    example_results.diverge(document["benchmarks"][3], 12)
+    line = table(training_tables.methods(record(document)))["top_k:ratio=0.01"]
+    assert (line["test accuracy"], line["verdict"]) == ("diverged at step 12", "diverged")
+    example_results.diverge(document["benchmarks"][0], 20)
+    lines = table(training_tables.methods(record(document)))
+    assert [lines[label]["verdict"] for label in ("fp32", "fp16", "top_k:ratio=0.01", "no_exchange")] == [
+        "diverged", "none: fp32 diverged", "diverged", "bound"]
+    assert training_bars.bars({"a": record(document)}, {"a": ("accuracy", 0.5, "A")})[1][0][2:] == ["diverged at step 20", "missed"]
+
+
+def test_over_seeds_it_says_how_many_diverged():
+    document = training()
+    rows = document["benchmarks"]
+    rows += [rows[3] | {"seed": 2}, example_results.diverge(rows[3] | {"seed": 3}, 12),
+             over_seeds("top_k:ratio=0.01", 0, test_quality=None) | {"quality_matched": False}]
+    line = table(training_tables.methods(record(document)))["top_k:ratio=0.01"]
+    assert line["test accuracy"] == line["verdict"] == "diverged with 1 of 3 seeds"
+    _, lines = training_bars.separations(record(document))
+    assert lines == [["`top_k:ratio=0.01`", "diverged with 1 of 3 seeds", "at most 5 points", "diverged"]]
+
+
 def swept(ranks, rate):
     """A record over several links, over which top_k pays below `rate`."""
     document = training()

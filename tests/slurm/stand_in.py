@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """A stand-in for gradcomp-train and gradcomp-allreduce in the unit tests of slurm/, which need no build. It writes a
 fabricated record after STAND_IN_SECONDS, in which it writes checkpoints (unless STAND_IN_SAVES_NOTHING). If its options
-contain STAND_IN_FAILS, it fails. It measures nothing. PYTHONPATH must contain tests/harness."""
+contain STAND_IN_FAILS, it fails; if they contain STAND_IN_DIVERGES, a method diverges. It measures nothing. PYTHONPATH must
+contain tests/harness."""
 import json
 import os
 import pathlib
@@ -27,6 +28,10 @@ if PROGRAM == "gradcomp-train":
             (folder / "checkpoint.json").write_text("{}", encoding="utf-8")
         time.sleep(0.05)
 document = example_results.train() if PROGRAM == "gradcomp-train" else example_results.allreduce()
+diverges = os.environ.get("STAND_IN_DIVERGES", "no method") in options["--methods"]
+if diverges:
+    example_results.diverge(document["benchmarks"][3], 12)
 partial = pathlib.Path(options["--output"] + ".part")
 partial.write_text(json.dumps(document), encoding="utf-8")
 os.replace(partial, options["--output"])
+sys.exit(3 if diverges else 0)

@@ -13,9 +13,9 @@ REDUCTION = {"context": {"gradcomp": {}}, "benchmarks": [
 SAID = "a line\ngradcomp exit status 0\n"
 
 
-def read(folder, record, said=SAID):
+def read(folder, record, said=SAID, program="gradcomp-allreduce"):
     (folder / "out.json").write_text(json.dumps(record), encoding="utf-8")
-    return figures.read_record(folder / "out.json", said)
+    return figures.read_record(folder / "out.json", said, program)
 
 
 def test_figures_are_of_the_largest_size_and_against_the_fastest_control(tmp_path):
@@ -34,6 +34,16 @@ def test_an_answer_that_was_refused_is_no_measurement(tmp_path, key, value):
     record["benchmarks"][3][key] = value
     with pytest.raises(Refused, match="rejected the answer of allreduce/fp32/100"):
         read(tmp_path, record)
+
+
+def test_a_step_of_a_method_that_diverged_is_no_figure(tmp_path):
+    record = {"context": {"gradcomp": {}}, "benchmarks": [
+        {"name": label, "label": label, "step_time_ms": {"median": 1}} for label in ("fp32", "sign")]}
+    record["benchmarks"][1]["diverged_at_step"] = 12
+    with pytest.raises(Refused, match="sign diverged at step 12"):
+        figures.step(read(tmp_path, record, "gradcomp exit status 3\n", "gradcomp-train"))
+    with pytest.raises(Refused, match="exit status 3"):
+        read(tmp_path, record, "gradcomp exit status 3\n")
 
 
 @pytest.mark.parametrize("said, record, why", [

@@ -89,6 +89,16 @@ def test_a_failing_point_is_named_and_the_others_are_kept(sweep):
     assert "Missing" not in (sweep.path / "report" / "sweep.md").read_text(encoding="utf-8")
 
 
+def test_a_point_in_which_a_method_diverged_is_finished(sweep):
+    status, out, errors = sweep.run(GRADCOMP_REPORT="", STAND_IN_DIVERGES="natural")
+    assert (status, errors) == (0, "") and "5 of 5 points" in out
+    rows = [line for line in (sweep.path / "report" / "sweep.md").read_text(encoding="utf-8").splitlines() if "| top_k" in line]
+    assert sum(row.endswith("| diverged at step 12 | no | - | - |") for row in rows) == 1, rows
+    report = (sweep.path / "report" / "report.html").read_text(encoding="utf-8")
+    assert report.count("diverged at step 12") >= 1
+    assert sweep.run()[0] == 0 and len(sweep.commands()) == 5, "it is not run again"
+
+
 def test_killed_half_way_and_resubmitted(sweep):
     process = sweep.start(STAND_IN_SECONDS="2")
     sweep.until(lambda: len(sweep.commands()) == 3 and list(sweep.path.glob("points/*/checkpoints/*/*")))

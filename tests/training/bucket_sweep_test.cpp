@@ -1,6 +1,7 @@
 // Bucket sizes of the controls are timed under the conditions of the job.
 #include "gradcomp/train/bucket_sweep.hpp"
 
+#include "error_of.hpp"
 #include "training/rig.hpp"
 
 namespace gradcomp::train::test {
@@ -27,6 +28,14 @@ TEST(BucketSweep, GoesOverAllLinksInTurn) {
   sweep_buckets(Exec(), job, rates, [&] { last.push_back(rig.transport->name()); });
   EXPECT_EQ(rates.best_buckets().size(), 3U);
   EXPECT_THAT(last, testing::Each(testing::StartsWith("emulated(1Gbit/s"))) << "the link of the last block";
+}
+
+TEST(BucketSweep, EndsWithAnErrorIfAControlDiverges) {
+  Rig rig;
+  rig.options.learning_rate = 1e38;
+  Rates rates(Metric(), {}, {});
+  EXPECT_THAT(gradcomp::test::error_of([&] { sweep_buckets(Exec(), rig.job(), rates, [] {}); }),
+              testing::AllOf(testing::HasSubstr("diverged at step"), testing::HasSubstr("lower --lr")));
 }
 
 TEST(Trial, RepeatsNoSlices) {

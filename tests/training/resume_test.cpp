@@ -7,7 +7,7 @@
 #include "gradcomp/method/spec.hpp"
 #include "gradcomp/nn/make_model.hpp"
 #include "gradcomp/train/options_json.hpp"
-#include "training/rig.hpp"
+#include "training/spoilt.hpp"
 
 namespace gradcomp::train::test {
 namespace {
@@ -37,15 +37,16 @@ void run_interrupted(Rig& rig, const std::string& list = methods) {
   index_t calls = 0;
   EXPECT_THROW(compare(
                    Exec(), rig.job(), contenders,
-                   [&](const std::string&) {
+                   [&](const std::string& label) {
+                     rig.on_step(label);
                      if (++calls == rig.options.steps * 3 / 4 * std::ssize(contenders)) throw Interrupted();
                    },
                    &checkpoints),
                Interrupted);
 }
 
-/// Trains `list` once without an interruption and once with one.
-void expect_equal_after_resume(Rig& rig, const std::string& list) {
+/// Trains `list` once without an interruption and once with one. Returns the results without.
+std::vector<MethodResult> expect_equal_after_resume(Rig& rig, const std::string& list) {
   const auto whole = rig.run(list);
   const Folder folder(*rig.control);
   rig.options.checkpoint_folder = folder.path();
@@ -68,8 +69,10 @@ void expect_equal_after_resume(Rig& rig, const std::string& list) {
     EXPECT_EQ(a.payload_bytes, b.payload_bytes) << label;
     EXPECT_EQ(a.step_ms.size(), b.step_ms.size()) << label;
     EXPECT_EQ(a.reached.has_value(), b.reached.has_value()) << label;
+    EXPECT_EQ(a.diverged_at, b.diverged_at) << label;
     EXPECT_TRUE(b.replicas_equal) << label;
   }
+  return whole;
 }
 
 TEST(Resume, EqualsTheUninterruptedRunBitForBit) {
@@ -115,6 +118,17 @@ TEST(Resume, TakesLossesAndMovedSamplesAlong) {
                             "fp32:sampler=mercury:sampler.slices=2:sampler.slice=3,"
                             "fp32:sampler=importance:sampler.every=3:sampler.reshard=2,"
                             "top_k:ratio=0.02:sampler=mercury:sampler.slices=3:sampler.variant=paper");
+}
+
+TEST(Resume, LeavesAMethodEndedThatHasDiverged) {
+  for (const char* strategy : {"overlapped", "local:period=2", "priority", "servers"}) {
+    SpoiltRig rig;  // in step 3 of 8; the checkpoint is of step 4
+    rig.options.strategy = strategy;
+    const auto whole =
+        expect_equal_after_resume(rig, "top_k:ratio=0.02,top_k:ratio=0.02:label=good:strategy=overlapped");
+    EXPECT_TRUE(whole[0].diverged_at) << strategy;
+    EXPECT_FALSE(whole[1].diverged_at) << strategy;
+  }
 }
 
 TEST(Resume, OfAFinishedRunTrainsNoMore) {

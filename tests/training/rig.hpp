@@ -56,13 +56,14 @@ struct Rig {
   std::unique_ptr<data::Task> task = std::make_unique<data::ImageTask>(make_task());
   std::unique_ptr<nn::Model<float>> model = nn::make_model<float>("resnet20", 8, 8, 4, 4);
   std::unique_ptr<Transport> transport = world(), control = world();
+  std::function<void(const std::string& label)> on_step = [](const std::string&) {};  ///< called before each step
 
   Job job() { return {options, *task, *model, *transport, *control}; }
 
   std::vector<Contender> parse(const std::string& methods) const { return contenders(options, parse_methods(methods)); }
 
   std::vector<MethodResult> run(const std::string& methods, const Checkpoints* checkpoints = nullptr) {
-    return compare(Exec(), job(), parse(methods), [](const std::string&) {}, checkpoints);
+    return compare(Exec(), job(), parse(methods), on_step, checkpoints);
   }
 };
 

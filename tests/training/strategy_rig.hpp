@@ -69,24 +69,11 @@ class StrategyRig {
 
   void spoil_parameter(float value) { Kokkos::deep_copy(Kokkos::subview(m_parameters, 0), value); }
 
-  index_t period() const { return m_strategy->period(); }
+  bool in_step() const { return m_strategy->in_step(); }
+  /// Strategy::diverged().
+  index_t diverged() const { return m_strategy->diverged(); }
   std::vector<float> parameters() const { return to_host(m_parameters); }
   std::vector<float> buffers() const { return to_host(m_buffers); }
-
-  /// What was not sent of the whole model.
-  std::vector<float> residual() const {
-    std::vector<float> all(m_parameters.size());
-    const auto buckets = cut_buckets(m_layout, gradcomp::test::small_buckets("").bucket_bytes);
-    const Memories memories = m_strategy->memories();
-    for (std::size_t b = 0; b < buckets.size(); ++b) {
-      const MemoryView* found = find(memories, Role::residual, static_cast<int>(b));
-      require(found != nullptr, "bucket {} has no residual", b);
-      const auto n = static_cast<std::size_t>(buckets[b].count);
-      Kokkos::deep_copy(HostSpan<float>(all.data() + buckets[b].offset, n),
-                        Span<const float>(static_cast<const float*>(found->data), n));
-    }
-    return all;
-  }
 
   /// Parameters and all memories, by their paths.
   Bytes everything() {
@@ -110,12 +97,12 @@ class StrategyRig {
  private:
   StepReport step_on(index_t number, const std::vector<float>& values) {
     Kokkos::deep_copy(m_gradient, HostSpan<const float>(values.data(), values.size()));
+    const bool trains = in_step() || diverged() < 0;  // as a trainer decides
     m_strategy->begin(m_exec, {number, rate(number), m_gradient, m_parameters, m_buffers, nullptr});
-    for (std::size_t s = m_layout.segments.size(); s-- > 0;) m_strategy->ready(m_exec, s);
+    for (std::size_t s = m_layout.segments.size(); trains && s-- > 0;) m_strategy->gradient_ready(m_exec, s);
     StepReport report = m_strategy->end(m_exec, {});
     if (!m_drains) return report;
     const StepReport late = m_strategy->drain(m_exec);
-    for (const index_t skipped : late.skipped_steps) note_skipped(report, skipped);
     report.payload_bytes += late.payload_bytes;
     report.header_bytes += late.header_bytes;
     report.wire_bytes += late.wire_bytes;

@@ -40,7 +40,7 @@ TEST(TimeLimit, EndsAStepWhosePeersAreGone) {
     std::string error;
     {
       StrategyRig rig({"fp32", strategy, "sgd", 0.5}, *transport);
-      EXPECT_FALSE(rig.step(0).skipped()) << strategy;
+      rig.step(0);
       peer->stuck = true;
       try {
         rig.step(1);

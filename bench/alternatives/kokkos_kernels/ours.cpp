@@ -22,12 +22,11 @@ Contender project(const SharedBucket& bucket, bool fed_back) {
   const Vector<float> p = bucket->room_for_p(),
                       memory = kernels::zeroed<float>("gradcomp::bench::memory", fed_back ? bucket->layout.count() : 0);
   const Vector<float> dense = kernels::zeroed<float>("gradcomp::bench::dense", bucket->plan.dense_count());
-  const Vector<index_t> bad = kernels::zeroed<index_t>("gradcomp::bench::bad", 1);
   const Source source = source_of(*bucket, fed_back ? memory.data() : nullptr);
   std::function<void()> before;
   if (fed_back) before = [=] { Kokkos::deep_copy(bucket->exec, memory, bucket->gradient); };
   return {fed_back ? "project, fed back" : "project", "gradcomp", before,
-          [=] { bucket->plan.project(bucket->exec, source, bucket->q, p, dense, bad); },
+          [=] { bucket->plan.project(bucket->exec, source, bucket->q, p, dense, Mark()); },
           [=] { bucket->check_project(p, fed_back ? 2 : 1); }};
 }
 

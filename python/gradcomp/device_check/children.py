@@ -5,6 +5,8 @@ import shlex
 import signal
 import subprocess
 
+from gradcomp.errors import complete
+
 SECONDS_TO_END = 10
 TIMED_OUT = "timed out"
 
@@ -72,11 +74,11 @@ def end_all():
 
 
 def run(words, log, limit=None):
-    """Runs a command. Throws StepFailed for any exit status except 0, and after `limit` seconds."""
+    """Runs a command. Throws StepFailed unless it was complete, and after `limit` seconds."""
     words = list(map(str, words))
     ended = status(words, log, limit)
     if ended == TIMED_OUT:
         raise StepFailed(f"ended after {limit:.0f} s, its share of the time: {shown(words)}")
-    if ended != 0:
+    if not complete(words, ended):
         said = telling(log.read_text(encoding="utf-8", errors="replace"))
         raise StepFailed(f"status {ended} of '{shown(words)}': {said}")

@@ -37,7 +37,7 @@ def table(found):
     rows = found.get("torch", {}).get("rows", ())
     variants = list(dict.fromkeys(row["variant"] for row in rows))
     lines = []
-    for own in found["ours"]["benchmarks"]:
+    for own in found.get("ours", {}).get("benchmarks", ()):
         if own["operation"] != "train_step":
             continue
         name = own["name"].split("/")[1]

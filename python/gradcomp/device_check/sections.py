@@ -58,10 +58,10 @@ def method_table(found):
 
 
 def training_table(rows):
-    """A line per method. A method that misses the quality has no speed-up."""
+    """A line per method. A method that misses the quality or diverged has no speed-up."""
     header = ["method", "payload per step", "step, median (ms)", "samples/s", "exposed exchange (ms)", "GFLOP/s",
               f"test {rows[0]['metric']}", "speed-up vs fp32", "joules per step"]
     return header, [[f"`{row['label']}`", text.size(row["payload_bytes"]), text.number(row["step_time_ms"]["median"]),
                      text.number(row["samples_per_second"]), text.number(row["stages_ms"]["exposed"]),
-                     text.number(row.get("gflop_per_second")), text.quality(row["metric"], row["test_quality"]),
+                     text.number(row.get("gflop_per_second")), text.quality_of(row),
                      text.ratio(row["speedup_vs_fp32"]), text.number(row.get("joules_per_step"))] for row in rows]

@@ -40,7 +40,7 @@ def report(title, changes, notes):
 
 def check(options, counted, native):
     """The exit status."""
-    changed = report("native build against portable build", *deterministic.compare(counted, native))
+    changed = report("native build against portable build", *deterministic.compare(counted, native, options.but))
     if changed:
         print("check_deterministic: error: figures depend on the build or on the number of threads", file=sys.stderr)
         return 1
@@ -49,7 +49,7 @@ def check(options, counted, native):
         write_all({options.baseline: deterministic.text(counted)})
         print(options.baseline)
         return 0
-    if report("against the baseline", *deterministic.compare(deterministic.read(options.baseline), counted)):
+    if report("against the baseline", *deterministic.compare(deterministic.read(options.baseline), counted, options.but)):
         print(f"check_deterministic: error: figures changed; if that is intended, refresh them: {REFRESH}", file=sys.stderr)
         return 1
     print(f"{len(counted['benchmarks'])} cases: as {options.baseline} says")
@@ -65,6 +65,8 @@ def main():
         "(default: %(default)s)")
     add("--native", default=ROOT / "build/openmp", metavar="BUILD", help="the native build (default: %(default)s)")
     add("--methods", default="", help="method specs instead of every method with its defaults")
+    add("--but", action="append", default=[], choices=deterministic.COLUMNS, metavar="COLUMN", help="do not compare this figure; may "
+        f"be given more than once: {', '.join(deterministic.COLUMNS)}")
     add("--folder", type=pathlib.Path, default=ROOT / "results/deterministic", help="folder for result files (default: %(default)s)")
     options = parser.parse_args()
     try:

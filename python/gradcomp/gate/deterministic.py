@@ -9,7 +9,7 @@ CONTEXT = ("program", "compiler", "build_type", "native_arch", "kokkos_version",
 OPTIONS = ("samples", "seed")  # what figures depend on, besides the method and the elements
 BUILD = ("compiler", "build_type", "native_arch", "kokkos_version", "kokkos_backend")  # what instructions depend on
 
-
+COLUMNS = (*COUNTS, "payload_checksum", "decoded_checksum")  # what may be left out of a comparison
 # The cases of the baseline, as arguments of gradcomp-bench.
 CASES = ("--sizes", "16384", "--samples", "1", "--stream", "1", "--filter", "^(compress|decompress)/")
 
@@ -50,17 +50,18 @@ def read(path):
     return document
 
 
-def compare(baseline, new):
-    """([exact.Change], [note]) of two documents. A case that only `new` has is a note, not a change. Instructions of different
-    compilers or builds are not compared. Throws GateError if the options differ."""
+def compare(baseline, new, but=()):
+    """([exact.Change], [note]) of two documents, without the columns `but`. A case that only `new` has is a note, not a change.
+    Instructions of different compilers or builds are not compared. Throws GateError if the options differ."""
     first, second = (document["context"]["gradcomp"] for document in (baseline, new))
     if first["options"] != second["options"]:
         raise GateError(f"not comparable: options {first['options']} and {second['options']}")
     other = [f"{key} {first[key]} and {second[key]}" for key in BUILD if first[key] != second[key]]
     rows = {row["name"]: row for row in new["benchmarks"]}
     counted = any("instructions" in row for row in rows.values())
-    left_out = {"instructions"} if other or not counted else set()
+    left_out = {*but, *(["instructions"] if other or not counted else [])}
     notes = [f"instructions are not compared: {'; '.join(other)}"] if other and counted else []
+    notes += [f"{column} is not compared" for column in but]
     found = []
     for row in baseline["benchmarks"]:
         after = rows.pop(row["name"], None)

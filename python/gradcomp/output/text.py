@@ -40,6 +40,19 @@ def quality(metric, value):
     return percent(value) if metric == "accuracy" else number(value)
 
 
+def diverged(rows):
+    """That a method diverged, in words, from the row of its only seed or from those of all its seeds; empty if it did not."""
+    steps = [row["diverged_at_step"] for row in rows if "diverged_at_step" in row]
+    if len(rows) == 1 and steps:
+        return f"diverged at step {steps[0]}"
+    return f"diverged with {len(steps)} of {len(rows)} seeds" if steps else ""
+
+
+def quality_of(row):
+    """The test quality of a training, or when it diverged."""
+    return diverged([row]) or quality(row["metric"], row["test_quality"])
+
+
 def ratio(value):
     """A factor."""
     return DASH if missing(value) else f"{number(value)}\N{MULTIPLICATION SIGN}"

@@ -7,6 +7,7 @@ import signal
 import subprocess
 
 from gradcomp import CPUS
+from gradcomp.errors import complete
 from gradcomp.results.records import ROOT
 
 
@@ -43,7 +44,7 @@ def command(*words):
             child.terminate()  # a killed mpirun would leave its ranks behind
             child.wait()
         raise
-    if child.returncode:
+    if not complete(line, child.returncode):
         raise Failed(f"status {child.returncode} of: {shlex.join(line)}")
     return printed
 

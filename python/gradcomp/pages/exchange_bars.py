@@ -107,15 +107,15 @@ def qualities(model, ranks, folder=TRAINING):
         return {}, ""
     record = records.read_kept(path)
     found = training_verdicts.trained(record)
-    judged, tolerance = training_verdicts.judges(found), training_verdicts.tolerance_of(record)
-    return ({label: training_verdicts.verdict(row, total, tolerance, judged).split(",")[0] for label, (row, total) in found.items()},
+    without = training_verdicts.without_reference(found)
+    return ({label: training_verdicts.verdict(one, without).split(",")[0] for label, one in found.items()},
             f"`{path.stem}`, commit {record.hash[:12]}")
 
 
 def shares(record):
-    """{label: share of the throughput without communication}, by mean times, since with priority the last step of a block waits
-    for all buckets."""
-    times = {label: row["step_time_ms"]["mean"] for label, row in rows_of(record).items()}
+    """{label: share of the throughput without communication} of the methods that did not diverge, by mean times, since with
+    priority the last step of a block waits for all buckets."""
+    times = {label: row["step_time_ms"]["mean"] for label, row in rows_of(record).items() if not text.diverged([row])}
     return {label: times[BOUND] / time for label, time in times.items()}
 
 
@@ -169,8 +169,10 @@ def table(record, known, verdicts, rounds):
     word = dense_word(record)
     mark = word.split(",")[0]
     marks = {dense: f" **{mark}**", compressed: " **best compressed**"}
-    lines = [[f"`{label}`{marks.get(label, '')}", _step(row, rounds), text.percent(found[label]),
-              _speed(record, label, dense, rounds), one_gradient.cell(known, label), text.number(row["wire_bytes"] / 1024),
+    lines = [[f"`{label}`{marks.get(label, '')}",
+              *([_step(row, rounds), text.percent(found[label]), _speed(record, label, dense, rounds)] if label in found else
+                [text.diverged([row]), text.DASH, text.DASH]),
+              one_gradient.cell(known, label), text.number(row["wire_bytes"] / 1024),
               *([verdicts.get(label, text.DASH)] if verdicts else [])] for label, row in rows_of(record).items()]
     return ["method", "step, ms", f"of the throughput of `{BOUND}`", f"speed beside the {word}", "NMSE",
             "KiB sent by a rank a step", *(["quality, of the page of training"] if verdicts else [])], lines

@@ -40,8 +40,9 @@ def _rate(row, ranks, step):
 
 
 def rates(record, ranks):
-    """{label: samples per second of all ranks, by the mean step}"""
-    return {label: _rate(row, ranks, row["step_time_ms"]["mean"]) for label, row in rows_of(record).items()}
+    """{label: samples per second of all ranks, by the mean step} of the methods that did not diverge"""
+    return {label: _rate(row, ranks, row["step_time_ms"]["mean"]) for label, row in rows_of(record).items()
+            if not text.diverged([row])}
 
 
 def _rate_interval(row, ranks, rounds):
@@ -57,6 +58,9 @@ def table(one, several, known, rounds):
         cells = [f"`{label}`"]
         for ranks, record in {1: one, **several}.items():
             found = rates(record, ranks)
+            if label not in found:
+                cells += [text.diverged([rows_of(record)[label]]), *[text.DASH] * (2 if ranks > 1 else 1)]
+                continue
             cells += [text.number(found[label]) + text.within(_rate_interval(rows_of(record)[label], ranks, rounds)),
                       *([text.percent(found[label] / (ranks * alone))] if ranks > 1 else []),
                       text.percent(found[label] / found[BOUND]) +

@@ -34,12 +34,19 @@ def _mean(values):
 
 
 def _loss(rows):
-    """Mean over seeds; with several seeds also the smallest and the largest value."""
+    """Mean over seeds, with several seeds also the smallest and the largest value; or that a seed diverged."""
     values = [row["validation_loss"] for row in rows]
     mean = _mean(values)
     if mean is None or len(values) == 1:
-        return text.number(mean)
+        return text.diverged(rows) or text.number(mean)
     return text.number(mean) + text.within((min(values), max(values)))
+
+
+def _ratio(theirs, mine):
+    """The ratio of two mean steps with its interval; a dash if a seed diverged before its first step was timed."""
+    if any(map(text.missing, (*theirs, *mine))):
+        return text.DASH
+    return text.ratio(_mean(theirs) / _mean(mine)) + text.within(ratio_interval(theirs, mine))
 
 
 def _beside(label, found):
@@ -47,8 +54,7 @@ def _beside(label, found):
     plain = label.split(":strategy=")[0]
     if plain == label:
         return text.DASH
-    theirs, mine = ([row["step_time_ms"]["mean"] for row in found[name]] for name in (plain, label))
-    return text.ratio(_mean(theirs) / _mean(mine)) + text.within(ratio_interval(theirs, mine))
+    return _ratio(*([row["step_time_ms"]["mean"] for row in found[name]] for name in (plain, label)))
 
 
 def table(even, slow):
@@ -57,12 +63,10 @@ def table(even, slow):
     lines, (plain, _), (uneven, _) = [], seeds_of(even), seeds_of(slow)
     for label, rows in uneven.items():
         known = [[row["step_time_ms"]["mean"] for row in some] for some in (plain[label], rows)]
-        before, after = map(_mean, known)
         stale = [_mean([row.get("staleness_mean") for row in rows])]
         stale.append(None if stale[0] is None else max(row["staleness_max"] for row in rows))
         waiting = [row["stages_ms"].get("waiting") for row in rows]
-        longer = text.ratio(after / before) + text.within(ratio_interval(*reversed(known)))
-        lines.append([f"`{label}`", *map(shown_mean, known), longer, _beside(label, uneven), shown_mean(waiting),
+        lines.append([f"`{label}`", *map(shown_mean, known), _ratio(*reversed(known)), _beside(label, uneven), shown_mean(waiting),
                       text.DASH if stale[0] is None else f"{text.number(stale[0])}, {stale[1]:.0f}", _loss(plain[label]),
                       _loss(rows)])
     return ["method", "step, ms: even ranks", "these", "longer by", "speed beside no strategy", "waiting, ms",

@@ -18,8 +18,9 @@ def mean_interval(samples, compared=1):
 
 
 def shown_mean(samples, show=text.number):
-    """The mean of samples with its 95 % interval, as text; one sample alone. A dash if one is missing. `show`: formats the mean."""
-    if any(map(text.missing, samples)):
+    """The mean of samples with its 95 % interval, as text; one sample alone. A dash if one is missing, and for none. `show`: formats
+    the mean."""
+    if not samples or any(map(text.missing, samples)):
         return text.DASH
     if len(samples) < 2:
         return show(samples[0])

@@ -83,6 +83,9 @@ def table(imitated, real, known):
         cells = [f"`{label}`"]
         for rate in real:
             ours, theirs = times[label, rate], steps[rate][label]
+            if any(map(text.missing, (*ours, *theirs))):  # it diverged before a step was timed
+                cells += [shown_mean(theirs), shown_mean(ours), text.DASH]
+                continue
             low, high = ratio_interval(ours, theirs)
             word = verdict(low, high)
             counts[word] += 1

@@ -59,7 +59,8 @@ def table(record):
                       shown_mean([row["stages_ms"]["exposed"] for row in rows]),
                       text.number(statistics.fmean(slices)) if slices else text.DASH,
                       f"{total['seeds_at_target']} of {len(rows)}", over(total, "steps_to_target", text.number),
-                      over(total, "time_to_target_s", text.number), over(total, "test_quality", text.percent)])
+                      over(total, "time_to_target_s", text.number),
+                      text.diverged(rows) or over(total, "test_quality", text.percent)])
     return ["method", "step, ms", "waits for the exchange, ms", "slices a step", "seeds at the target", "steps to it", "seconds to it",
             "test accuracy at the end"], lines
 

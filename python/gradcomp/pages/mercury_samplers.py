@@ -115,7 +115,7 @@ def table(record):
         reached = f"{total['seeds_at_target']} of {len(rows)}"
         lines.append([f"`{label}`", text.number(passes(rows)), reached, over(total, "steps_to_target", text.number),
                       *((fewer(gain), saved(gain)) if label != UNIFORM else ("", "")),
-                      over(total, "test_quality", functools.partial(text.quality, metric))])
+                      text.diverged(rows) or over(total, "test_quality", functools.partial(text.quality, metric))])
     return ["sampler", "losses computed per trained sample", "seeds at the target", "steps to it", "than uniform",
             "steps saved, seed by seed", "test quality at the end"], lines
 

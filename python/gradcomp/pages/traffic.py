@@ -80,12 +80,14 @@ def blocks(row, link):
 
 
 def interval(control, row, link):
-    """The 95 % interval of speed(); None beside itself, and if the record lacks single steps."""
-    return None if row is control else ratio_interval(blocks(control, link), blocks(row, link))
+    """The 95 % interval of speed(); None beside itself, if the record lacks single steps, and if a method diverged."""
+    return None if row is control or text.diverged([control, row]) else ratio_interval(blocks(control, link), blocks(row, link))
 
 
 def speed(control, row, link):
-    """Mean step of the control over that of a method over link number `link`, with its interval."""
+    """Mean step of the control over that of a method over link number `link`, with its interval; a dash if one of them diverged."""
+    if text.diverged([control, row]):
+        return text.DASH
     return text.ratio(over(control, link) / over(row, link)) + text.within(interval(control, row, link))
 
 
@@ -98,6 +100,8 @@ def evaluated(trained):
     """Sentences on the qualities of a table: when they were evaluated, and whether they say anything. gradcomp-train matches no
     method, not even fp32, if fp32 has learned too little."""
     row = rows_of(trained)["fp32"]
+    if text.diverged([row]):
+        return f"**The qualities of this table say nothing**: `fp32` itself {text.diverged([row])}."
     *steps, last = map(str, row["curve"]["step"])
     said = f"Validation {row['metric']}: after steps {', '.join(steps)} and {last}."
     return said if row["quality_matched"] else (
@@ -113,7 +117,7 @@ def table(trained, errors):
     known, lines = one_gradient.nmse(errors), []
     for label, row in rows.items():
         cells = [f"`{label}`", text.size(row["payload_bytes"]), one_gradient.cell(known, label),
-                 curve(row), text.quality(row["metric"], row["test_quality"])]
+                 curve(row), text.quality_of(row)]
         for link in range(len(rates)):
             cells += [shown_mean(blocks(row, link)), speed(rows["fp32"], row, link)]
         lines.append(cells)

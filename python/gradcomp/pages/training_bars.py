@@ -2,6 +2,7 @@
 import functools
 
 from gradcomp.output import text
+from gradcomp.report import verdicts
 
 from .training_verdicts import behind, lack_of, shown, trained, unit
 
@@ -37,12 +38,13 @@ def bars(records, limits):
     lines = []
     for name, (metric, limit, what) in limits.items():
         if name in records:
-            row, total = trained(records[name])["fp32"]
-            over = (total or {}).get("test_quality_over_seeds") or {"mean": None, "low": None, "high": None}
+            one = trained(records[name])["fp32"]
+            over = (one.total or {}).get("test_quality_over_seeds") or {"mean": None, "low": None, "high": None}
             low, high = (over["low"], over["high"]) if metric == "accuracy" else (over["high"], over["low"])  # worst, best
             reaches = [value is not None and (value >= limit if metric == "accuracy" else value <= limit) for value in (low, high)]
             lines.append([what, text.quality(metric, limit),
-                          shown(row["test_quality"], total, "test_quality", functools.partial(text.quality, metric)),
+                          one.diverged or shown(one.rows[0]["test_quality"], one.total, "test_quality",
+                                                functools.partial(text.quality, metric)),
                           "holds" if all(reaches) else "open" if any(reaches) else "missed"])
     return ["reference", "bar", "measured", ""], lines
 
@@ -51,16 +53,20 @@ def separations(record):
     """Whether the task separates methods: how far the methods of SEPARATIONS end behind fp32 with the same seed, compared with
     the bars. A bar is met or missed only if the whole interval is on that side."""
     lines, found = [], trained(record)
-    metric = found["fp32"][0]["metric"]
+    metric = found["fp32"].rows[0]["metric"]
     for label, (bound, limits) in SEPARATIONS.items():
-        total = found.get(label, (None, None))[1]
-        lack = lack_of(total)
-        if lack is None or metric not in limits:
+        one = found.get(label)
+        if one is None or metric not in limits:
+            continue
+        bar = f"{bound} {100 * limits[metric]:.0f} {unit(metric)}"
+        if one.diverged:
+            lines.append([f"`{label}`", one.diverged, bar, verdicts.DIVERGED])
+        lack = lack_of(one.total)
+        if lack is None:
             continue
         _, low, high = lack
         below, above = high <= limits[metric], low >= limits[metric]
         if bound == "at least":
             below, above = above, below
-        lines.append([f"`{label}`", behind(total), f"{bound} {100 * limits[metric]:.0f} {unit(metric)}",
-                      "holds" if below else "missed" if above else "open"])
+        lines.append([f"`{label}`", behind(one.total), bar, "holds" if below else "missed" if above else "open"])
     return ["method", "behind `fp32`", "bar", ""], lines

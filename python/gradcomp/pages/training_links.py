@@ -5,21 +5,18 @@ import numpy as np
 
 from gradcomp.report import frames, plots, verdicts
 
-
-def _methods(record):
-    """{label without a rate: Trained}"""
-    return {one.label.split(":lr=")[0]: one for one in verdicts.trained(record)}
+from .training_verdicts import trained
 
 
 def table(record):
     """The steps over each link, and from which link down each method pays; None if there is one link."""
-    found = verdicts.links(_methods(record).values())
-    return found and (found[0], [[f"`{label}`", *cells] for label, (_, *cells) in zip(_methods(record), found[1], strict=True)])
+    found = verdicts.links(trained(record).values())
+    return found and (found[0], [[f"`{label}`", *cells] for label, (_, *cells) in zip(trained(record), found[1], strict=True)])
 
 
 def answers(swept):
     """From which link down each compressing method pays, with the number of ranks of each record."""
-    found = {f"{record.gradcomp['ranks']} ranks": _methods(record) for record in swept}
+    found = {f"{record.gradcomp['ranks']} ranks": trained(record) for record in swept}
     labels = [label for label, one in next(iter(found.values())).items() if one.compresses]
     lines = [[f"`{label}`", *(methods[label].pays() if methods[label].matched else methods[label].quality()
                               for methods in found.values())] for label in labels]
@@ -28,10 +25,10 @@ def answers(swept):
 
 def figure(swept):
     """Speed-ups by the rate of the link, one panel per record. Returns (figure, alternative text)."""
-    style = plots.styles((label, frames.registry_name(one.rows[0]["method"])) for label, one in _methods(swept[0]).items())
+    style = plots.styles((label, frames.registry_name(one.rows[0]["method"])) for label, one in trained(swept[0]).items())
     drawn, axes = plt.subplots(1, len(swept), figsize=(4 * len(swept), 4.2), sharey=True, squeeze=False, layout="constrained")
     for axis, record in zip(axes[0], swept, strict=True):
-        for label, one in _methods(record).items():
+        for label, one in trained(record).items():
             known = [(rate, gain["mean"], gain["low"] or gain["mean"]) for rate, _, gain in one.links() if gain and one.compresses]
             if known:
                 rates, means, lows = np.array(known, float).T

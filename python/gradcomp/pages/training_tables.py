@@ -6,7 +6,7 @@ from gradcomp.output import text
 from gradcomp.report import frames, plots, verdicts
 
 from .intervals import shown_mean
-from .training_verdicts import behind, judges, shown, tolerance_of, trained, value_of, verdict
+from .training_verdicts import behind, shown, trained, value_of, verdict, without_reference
 
 
 def _to_target(row, total):
@@ -32,24 +32,26 @@ def about_edges(records):
 
 def methods(record, edges=()):
     """The main table of a run, a line per method. `edges`: methods whose tuned rates are marked."""
-    lines, found, tolerance = [], trained(record), tolerance_of(record)
-    with_target = any("target" in row for row, _ in found.values())
-    with_seeds = any(total for _, total in found.values())
-    one_link = not any("over_links" in row for row, _ in found.values())  # a step over several links is none of any link
-    metric, judged = next(iter(found.values()))[0]["metric"], judges(found)
-    for label, (row, total) in found.items():
+    lines, found = [], trained(record)
+    with_target = any("target" in one.rows[0] for one in found.values())
+    with_seeds = any(one.total for one in found.values())
+    one_link = not any("over_links" in one.rows[0] for one in found.values())  # a step over several links is none of any link
+    metric, without = next(iter(found.values())).rows[0]["metric"], without_reference(found)
+    for label, one in found.items():
+        row, total = one.rows[0], one.total
+
         def show(value):
             return text.quality(metric, value)
         mark = " edge" if row["method_canonical"] in edges else " tuned"
         cells = [f"`{label}`", f"{row['learning_rate']:g}{mark if 'tuning_steps' in row else ''}",
-                 shown(row["test_quality"], total, "test_quality", show)]
+                 one.diverged or shown(row["test_quality"], total, "test_quality", show)]
         if with_seeds:
             cells.append(text.DASH if label == "fp32" else behind(total))
         if with_target:
             cells += _to_target(row, total)
         cells += [text.size(value_of(row, total, "wire_bytes")), text.number(row.get("state_bytes_per_parameter")),
                   *([shown(row["step_time_ms"]["median"], total, "step_time_ms", text.number)] if one_link else []),
-                  verdict(row, total, tolerance, judged)]
+                  verdict(one, without)]
         lines.append(cells)
     target = ["steps to target", "seconds to target", "bytes to target"] if with_target else []
     return ["method", "rate", f"test {metric}", *(["behind `fp32`"] if with_seeds else []), *target, "sent by a rank per step",

@@ -7,14 +7,8 @@ from gradcomp.report import verdicts
 
 
 def trained(record):
-    """{label without a rate: (row of the first seed, row over the seeds or None)}"""
-    found = {}
-    for row in record.rows:
-        label = row["label"].split(":lr=")[0]
-        if "step_time_ms" in row:
-            found.setdefault(label, (row, None))
-        elif row["run_type"] == "aggregate" and label in found:
-            found[label] = (found[label][0], row)
+    """{label without a rate: verdicts.Trained}"""
+    found = {one.label.split(":lr=")[0]: one for one in verdicts.trained(record)}
     if not found:
         raise ReportError(f"'{record.path}' holds no training")
     return found
@@ -33,33 +27,37 @@ def shown(value, total, key, show):
     return text.DASH if value is None else show(value)
 
 
-def judges(found):
-    """Whether the reference of a run reached the quality with which methods are compared; True if there is no reference."""
-    row, total = found.get("fp32", (None, None))
-    return row is None or (total or row)["quality_matched"]
+def without_reference(found):
+    """The verdict on all methods of a run whose reference did not reach the quality with which methods are compared; empty if it
+    did, and if there is no reference."""
+    one = found.get("fp32")
+    if one is None or one.matched:
+        return ""
+    return ("none: fp32 diverged" if one.diverged else "none: fp32 misses the target" if "target" in one.rows[0] else
+            "none: fp32 learned nothing")
 
 
-def verdict(row, total, tolerance, judged=True):
-    """The conclusion of a line in words. `tolerance`: what a method may lack; `judged`: judges() of its run."""
-    if row["method"] == "no_exchange":
+def verdict(one, without=""):
+    """The conclusion of a line in words. `without`: without_reference() of its run."""
+    if one.rows[0]["method"] == "no_exchange":
         return "bound"
-    if not judged:
-        return "none: fp32 misses the target" if "target" in row else "none: fp32 learned nothing"
-    found = verdicts.quality(total or row, tolerance)
+    if without and not one.diverged:
+        return without
+    found = one.quality()
     if found != verdicts.MATCHED:
         return found
-    reached, seeds = at_target(row, total)
+    reached, seeds = at_target(one)
     if not 2 * reached > seeds:
         return "misses the target"
-    return found + (f", target reached with {reached} of {seeds} seeds" if reached < seeds else "") + _gain(row, total)
+    return found + (f", target reached with {reached} of {seeds} seeds" if reached < seeds else "") + _gain(one)
 
 
-def at_target(row, total):
+def at_target(one):
     """(number of seeds that reached the target, number of seeds). Without a target nothing is missed. A method reached the target
     if more than half of its seeds did."""
-    if total:
-        return total.get("seeds_at_target", len(total["seeds"])), len(total["seeds"])
-    return int("target" not in row or row["steps_to_target"] is not None), 1
+    if one.total:
+        return one.total.get("seeds_at_target", len(one.total["seeds"])), len(one.total["seeds"])
+    return int("target" not in one.rows[0] or one.rows[0]["steps_to_target"] is not None), 1
 
 
 def tolerance_of(record):
@@ -89,12 +87,12 @@ def behind(total):
     return f"{mean:.1f} ({low:.1f} to {high:.1f}) {unit(total['metric'])}"
 
 
-def _gain(row, total):
+def _gain(one):
     """The speed relative to the best dense control. Over seeds it is faster or slower only if the whole interval is."""
-    over = total["speedup_vs_best_dense_over_seeds"] if total else None
+    over = one.total["speedup_vs_best_dense_over_seeds"] if one.total else None
     if over and over["low"] is not None:
         word = "faster than" if over["low"] > 1 else "slower than" if over["high"] < 1 else "not told apart from"
         return (f", {word} the best dense: {text.ratio(over['mean'])} ({text.number(over['low'])} to "
                 f"{text.number(over['high'])})")
-    gain = row["speedup_vs_best_dense"]
-    return "" if total or text.missing(gain) else f", {text.ratio(gain)} the best dense with one seed"
+    gain = one.rows[0]["speedup_vs_best_dense"]
+    return "" if one.total or text.missing(gain) else f", {text.ratio(gain)} the best dense with one seed"

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 
 from gradcomp.errors import ReportError
+from gradcomp.output import text
 
 CONTROLS = ("fp32", "fp16", "bf16", "no_exchange")
 DENSE = ("fp32", "fp16", "bf16")
@@ -56,6 +57,7 @@ def training(record):
         "samples_per_second": lambda row: row["samples_per_second"],
         "metric": lambda row: row.get("metric", "accuracy"),
         "test_quality": lambda row: row.get("test_quality", row["test_accuracy"]),
+        "diverged": lambda row: text.diverged([row]),
         "joules_per_step": lambda row: row.get("joules_per_step", np.nan),
         "quality_matched": lambda row: row["quality_matched"],
         "speedup_vs_fp32": lambda row: row["speedup_vs_fp32"],

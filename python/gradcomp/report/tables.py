@@ -18,8 +18,8 @@ def methods(frame):
         rows.append([
             entry.label, text.size(entry.payload_bytes), text.ratio(entry.compression_ratio), text.number(entry.step_ms),
             text.number(entry.step_p95_ms), text.number(entry.samples_per_second),
-            text.quality(entry.metric, entry.test_quality),
-            "bound" if entry.registry == "no_exchange" else TICK if matched else CROSS,
+            entry.diverged or text.quality(entry.metric, entry.test_quality),
+            "bound" if entry.registry == "no_exchange" else "diverged" if entry.diverged else TICK if matched else CROSS,
             # A method that missed the target has no speed-up, whatever the file says.
             text.ratio(entry.speedup_vs_fp32 if matched else None),
             text.ratio(entry.speedup_vs_best_dense if matched else None)])

@@ -7,19 +7,7 @@ from gradcomp.output import text
 from . import crossover
 from .frames import CONTROLS, registry_name
 
-MATCHED, OPEN, MISSED = "quality of fp32", "quality open", "misses the quality of fp32"
-
-
-def quality(row, tolerance):
-    """Whether a method has the quality of fp32, in words, from the row of its only seed or from its aggregate over seeds. It is open
-    if the interval of what the method lacks reaches from within the tolerance to beyond it."""
-    if row["quality_matched"]:
-        return MATCHED
-    lack = row.get("lack_over_seeds")
-    if not lack or text.missing(lack["low"]) or text.missing(tolerance):
-        return MISSED
-    limit = tolerance if row["metric"] == "accuracy" else math.log1p(tolerance)
-    return OPEN if lack["low"] <= limit < lack["high"] else MISSED
+MATCHED, OPEN, MISSED, DIVERGED = "quality of fp32", "quality open", "misses the quality of fp32", "diverged"
 
 
 @dataclasses.dataclass
@@ -35,9 +23,24 @@ class Trained:
     def matched(self):
         return bool((self.total or self.rows[0])["quality_matched"])
 
+    @property
+    def diverged(self):
+        """That it diverged, in words; empty if it did not."""
+        return text.diverged(self.rows)
+
     def quality(self):
-        """Whether it has the quality of fp32, in words."""
-        return quality(self.total or self.rows[0], self.tolerance)
+        """Whether it has the quality of fp32, in words. That is open if the interval of what the method lacks reaches from within
+        the tolerance to beyond it."""
+        row = self.total or self.rows[0]
+        if self.diverged:
+            return self.diverged if self.total else DIVERGED
+        if row["quality_matched"]:
+            return MATCHED
+        lack = row.get("lack_over_seeds")
+        if not lack or text.missing(lack["low"]) or self.tolerance is None:
+            return MISSED
+        limit = self.tolerance if row["metric"] == "accuracy" else math.log1p(self.tolerance)
+        return OPEN if lack["low"] <= limit < lack["high"] else MISSED
 
     @property
     def compresses(self):
@@ -60,10 +63,10 @@ class Trained:
                 for one in self.rows[0].get("over_links", ())]
 
     def pays(self):
-        """The answer of several links in words; a dash if there is none."""
+        """The answer of several links in words, or that the method diverged; a dash if there is none."""
         found = (self.total or self.rows[0]).get("pays")
         if not found or not self.matched:
-            return text.DASH
+            return self.diverged or text.DASH
         return crossover.words(found, [(rate, gain) for rate, _, gain in self.links()],
                                "no interval" if self.total else "one seed, no interval")
 
@@ -128,9 +131,10 @@ def findings(record):
     """Sentences that answer the question of the run: does compression pay?"""
     compressing = [one for one in trained(record) if one.compresses]
     matched = [one for one in compressing if one.matched]
-    if any(not one.matched for one in trained(record) if one.rows[0]["method"] == "fp32"):
-        return [f"{record.link}: nothing says whether compression pays, because fp32 itself learned too little, diverged or missed the "
-                "target in this run."]
+    for one in trained(record):
+        if one.rows[0]["method"] == "fp32" and not one.matched:
+            return [f"{record.link}: nothing says whether compression pays, because fp32 itself "
+                    f"{one.diverged or 'learned too little or missed the target in this run'}."]
     if not matched:
         return [f"{record.link}: no compressing method reached the quality of fp32 for certain in this run."] if compressing else []
     out = []
@@ -151,7 +155,7 @@ def findings(record):
         labels = [one.label for one in compressing if one.quality() == word]
         if labels:
             out.append(f"{said}, so no speed-up is shown: {', '.join(labels)}.")
-    return out
+    return out + [f"{one.label} {one.diverged}." for one in compressing if one.diverged]
 
 
 def over_seeds(methods):
@@ -164,7 +168,8 @@ def over_seeds(methods):
             continue
         metric = one.total["metric"]
         lines.append([one.label, str(len(one.rows)),
-                      interval(one.total["test_quality_over_seeds"], lambda value, metric=metric: text.quality(metric, value)),
+                      one.diverged or interval(one.total["test_quality_over_seeds"],
+                                               lambda value, metric=metric: text.quality(metric, value)),
                       interval(one.total["step_time_ms_over_seeds"], text.number), shown(one.gain())])
     return (["method", "seeds", "test quality", "step (ms)", "speed-up vs best dense"], lines) if lines else None
 

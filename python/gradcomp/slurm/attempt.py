@@ -9,6 +9,8 @@ import subprocess
 import sys
 import time
 
+from gradcomp.errors import complete
+
 from . import Refused
 from .command import has_checkpoint, words
 from .folder import Lock, read_json, write_whole
@@ -73,7 +75,7 @@ class Attempt:
             with open(self.own / "errors.txt", "w", encoding="utf-8") as errors:
                 self.ranks.start(command, stderr=errors)
                 self._wait()
-        if self.ranks.status == 0 and (self.own / "out.json").is_file():
+        if complete([self.point["program"]], self.ranks.status) and (self.own / "out.json").is_file():
             return self._finish()
         if self.signal == signal.SIGUSR1 and self.stopped:
             return self._again(self._progress() != before)

@@ -2,15 +2,17 @@
 import json
 import re
 
+from gradcomp.errors import complete
+
 from . import Refused
 
 DENSE = ("fp32", "fp16", "bf16")
 
 
-def read_record(path, said):
+def read_record(path, said, program):
     """The record of a program that ended well and verified every row; `said` is the output of its job."""
     status = re.findall(r"^gradcomp exit status (\d+)$", said, re.MULTILINE)
-    if status != ["0"]:
+    if len(status) != 1 or not complete([program], int(status[0])):
         raise Refused(f"exit status {status[-1]} of the program" if status else "the job ended before its program did")
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
@@ -58,4 +60,7 @@ def compress(record):
 
 def step(record):
     """Whole training steps. There are no speed-ups: a check is too short to judge the quality."""
+    for row in record["benchmarks"]:
+        if "diverged_at_step" in row:
+            raise Refused(f"{row['label']} diverged at step {row['diverged_at_step']}")
     return _against_best_dense(record["benchmarks"], lambda row: row["step_time_ms"]["median"])

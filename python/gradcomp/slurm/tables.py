@@ -2,6 +2,8 @@
 import csv
 import io
 
+from gradcomp.output import text
+
 from . import scaling
 from .keys import ALLREDUCE
 
@@ -42,11 +44,12 @@ def _training(where, point, record):
     means = [row for row in rows if row.get("run_type") == "aggregate"]
     options = point["options"]
     for row in means or rows:
+        seeds = [one for one in rows if one["label"] == row["label"] and one.get("run_type") != "aggregate"]
         yield where | {
             "model": options.get("model", row.get("model")), "strategy": options.get("strategy", "default"),
             "bucket KiB": options.get("bucket_kib", "auto"), "batch per rank": options.get("batch", "default"),
             "method": row["label"], "payload bytes": row.get("payload_bytes"),
-            "step ms": _mean(row, "step_time_ms", "median"), "test quality": _mean(row, "test_quality"),
+            "step ms": _mean(row, "step_time_ms", "median"), "test quality": text.diverged(seeds) or _mean(row, "test_quality"),
             "quality matched": row.get("quality_matched"), "speed-up vs fp32": _mean(row, "speedup_vs_fp32"),
             "speed-up vs best dense": _mean(row, "speedup_vs_best_dense")}
 
@@ -104,11 +107,11 @@ def _cell(value):
 
 def csv_text(rows):
     """Comma-separated values; a missing value is empty."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, rows[0], lineterminator="\n")
+    made = io.StringIO()
+    writer = csv.DictWriter(made, rows[0], lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    return text.getvalue()
+    return made.getvalue()
 
 
 def markdown(folder, parts, missing):

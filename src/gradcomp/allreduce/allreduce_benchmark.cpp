@@ -56,10 +56,10 @@ struct Case {
         gradient("gradcomp::exchange::gradient", static_cast<std::size_t>(elements)),
         out("gradcomp::exchange::out", gradient.size()) {}
 
-  StepReport reduce(Exchange& exchange, std::int64_t step) {
-    exchange.begin(exec, gradient, out, step, nullptr);
-    exchange.ready(exec, 0);
-    return exchange.end(exec);
+  void reduce(Exchange& exchange, std::uint64_t seed, std::int64_t step) {
+    exchange.begin(exec, gradient, out, {seed, step, control.rank(), control.size()}, nullptr);
+    exchange.gradient_ready(exec, 0);
+    exchange.finish(exec);
   }
 
   /// The sum over ranks of `x`, in place.
@@ -94,10 +94,10 @@ void time_it(Case& c, Exchange& exchange, const ReductionOptions& options, Reduc
     barrier(c.control);
     Stopwatch watch(c.exec);
     watch.start();
-    result.report = c.reduce(exchange, i);
+    c.reduce(exchange, options.seed, i);
     const double seconds = watch.stop();
-    require(!result.report.skipped(),
-            "allreduce benchmark: a repetition was skipped although all gradients are finite");
+    result.report = exchange.report();
+    require(!exchange.diverged(), "allreduce benchmark: a repetition diverged although all gradients are finite");
     if (i == 0) result.relative_error = relative_error(c);
     if (i < options.untimed) continue;
     result.times_ms.push_back(1e3 * seconds);

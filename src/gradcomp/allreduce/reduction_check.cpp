@@ -114,9 +114,9 @@ index_t ReductionCheck::wrong(std::int64_t step, const Span<const float>& mean) 
 }
 
 void ReductionCheck::reduce(Exchange& exchange, std::int64_t step, const Span<float>& out) const {
-  exchange.begin(m_exec, m_gradient, out, step, nullptr);
-  exchange.ready(m_exec, 0);
-  exchange.end(m_exec);
+  exchange.begin(m_exec, m_gradient, out, {m_options.seed, step, m_control.rank(), m_control.size()}, nullptr);
+  exchange.gradient_ready(m_exec, 0);
+  exchange.finish(m_exec);
 }
 
 /// Counts the elements for which the identity of error feedback does not hold.

@@ -6,7 +6,7 @@ namespace gradcomp::coders {
 namespace {
 
 constexpr int index_shift = 8, value_shift = 12;
-constexpr std::uint32_t known_flags = PayloadHeader::flag_skip | 0xfu << index_shift | 0xfu << value_shift;
+constexpr std::uint32_t known_flags = PayloadHeader::flag_diverged | 0xfu << index_shift | 0xfu << value_shift;
 
 /// Whether the coder of every message works in place.
 bool is_in_place(const IndexChoice& choice) { return !choice.automatic && choice.coder->in_place; }
@@ -69,24 +69,15 @@ index_t SparseCoder::encode(const Exec& exec, PayloadHeader header, const std::u
   return payload_header_bytes + encoded.bytes + m_coding.values->bytes(kept);
 }
 
-index_t SparseCoder::encode_skip(const Exec& exec, PayloadHeader header, const Span<std::byte>& payload) {
-  header.kept = 0;
-  header.flags |= PayloadHeader::flag_skip;
-  write_header(exec, header, payload);
-  return payload_header_bytes;
-}
+bool SparseCoder::in_place() const { return is_in_place(m_coding.index) && m_coding.values->in_place; }
 
-DecodedEntries SparseCoder::decode(const Exec& exec, const Span<const std::byte>& payload,
-                                   const PayloadHeader& expected) const {
-  const PayloadHeader header = read_header(exec, payload, expected, known_flags);
-  require(header.elements == static_cast<std::uint64_t>(m_index.elements()), "payload: for {} elements, expected {}",
-          header.elements, m_index.elements());
+/// Reads the entries, whose header the host has seen.
+SparseView SparseCoder::decode(const Exec& exec, const Span<const std::byte>& payload,
+                               const PayloadHeader& header) const {
+  SparseView view;
   require(header.kept <= static_cast<std::uint64_t>(m_index.capacity()), "payload: {} entries, at most {} are possible",
           header.kept, m_index.capacity());
-  DecodedEntries view;
   view.kept = static_cast<index_t>(header.kept);
-  view.skip = header.skip();
-  require(!view.skip || view.kept == 0, "payload: flagged to be skipped, yet with {} entries", view.kept);
   const IndexCoderEntry& index = index_coder_list().with_id(header.flags >> index_shift & 0xf);
   const ValueCoderEntry& values = value_coder_list().with_id(header.flags >> value_shift & 0xf);
   require(view.kept == 0 || &values == m_coding.values, "payload: values in {}, expected {}", values.name,
@@ -103,30 +94,42 @@ DecodedEntries SparseCoder::decode(const Exec& exec, const Span<const std::byte>
 
   const auto index_section = subspan(payload, payload_header_bytes, index_size);
   const auto value_section = subspan(payload, payload_header_bytes + index_size, value_size);
-  if (index.in_place && values.in_place) {  // one pass over both
-    view.indices = reinterpret_cast<const std::uint32_t*>(index_section.data());
-    view.values = reinterpret_cast<const float*>(value_section.data());
-    const index_t bad = kernels::count_bad_entries(exec, view.indices, view.values, view.kept, m_index.elements());
-    require(bad == 0, "payload: {} of {} entries have an index out of range or order, or a value that is not finite",
-            bad, view.kept);
-  } else {
-    view.indices = m_index.decode(exec, index, index_section, view.kept, m_indices.data());
-    view.values = decode_values(exec, values, value_section, view.kept, m_values.data());
-  }
+  view.indices = m_index.decode(exec, index, index_section, view.kept, m_indices.data());
+  view.values = decode_values(exec, values, value_section, view.kept, m_values.data());
   return view;
+}
+
+void SparseCoder::decode_add(const Exec& exec, const Received& received, const PayloadHeader& expected,
+                             const std::string& method, const Span<float>& out) const {
+  const Span<const std::byte>& payload = received.bytes;
+  require(static_cast<std::uint64_t>(out.size()) == expected.elements, "payload: decoded to {} elements, expected {}",
+          out.size(), expected.elements);
+  if (in_place()) return add_in_place(exec, received, expected, out);
+  const PayloadHeader header = read_header(exec, payload, expected, known_flags);
+  if (header.diverged()) return take_flag(exec, received, method, out);
+  const SparseView entries = decode(exec, payload, header);
+  kernels::scatter_add(exec, entries.indices, entries.values, entries.kept, received.weight, out);
+}
+
+/// The length of the payload says how many entries it has; the kernel checks the header and the entries.
+void SparseCoder::add_in_place(const Exec& exec, const Received& received, PayloadHeader expected,
+                               const Span<float>& out) const {
+  const auto size = static_cast<index_t>(received.bytes.size()) - payload_header_bytes;
+  require(size >= 0 && size % 8 == 0 && size / 8 <= m_index.capacity(),
+          "payload: {} bytes are no header with 0 to {} entries of 8 bytes", received.bytes.size(), m_index.capacity());
+  check_alignment(received.bytes);
+  const index_t kept = size / 8;
+  expected.kept = static_cast<std::uint64_t>(kept);
+  expected.flags = m_coding.index.coder->id << index_shift | m_coding.values->id << value_shift;
+  const auto* const indices = reinterpret_cast<const std::uint32_t*>(received.bytes.data() + payload_header_bytes);
+  const Admission admission{reinterpret_cast<const std::uint32_t*>(received.bytes.data()), expected, received.faults,
+                            out.data()};
+  kernels::scatter_received(exec, indices, reinterpret_cast<const float*>(indices + kept), kept, received.weight,
+                            admission, out);
 }
 
 index_t SparseCoder::bytes() const {
   return m_index.bytes() + static_cast<index_t>(m_indices.size() + m_values.size()) * 4;
-}
-
-bool decode_sparse(const Exec& exec, const SparseCoder& coder, const Span<const std::byte>& payload,
-                   const PayloadHeader& expected, float weight, const Span<float>& out) {
-  require(static_cast<std::uint64_t>(out.size()) == expected.elements, "payload: decoded to {} elements, expected {}",
-          out.size(), expected.elements);
-  const DecodedEntries entries = coder.decode(exec, payload, expected);
-  kernels::scatter_add(exec, entries.indices, entries.values, entries.kept, weight, out);
-  return entries.skip;
 }
 
 }  // namespace gradcomp::coders

@@ -6,9 +6,7 @@
 
 #include "gradcomp/coders/index_coder.hpp"
 #include "gradcomp/coders/value_coder.hpp"
-#include "gradcomp/core/message.hpp"
-#include "gradcomp/core/options.hpp"
-#include "gradcomp/core/payload.hpp"
+#include "gradcomp/core/compressor.hpp"
 
 namespace gradcomp::coders {
 
@@ -26,11 +24,6 @@ SparseCoding sparse_coding(const ParameterValues& options);
 struct SparseTarget {
   std::uint32_t* indices;
   float* values;
-};
-
-/// The entries of a payload.
-struct DecodedEntries : SparseView {
-  bool skip = false;  ///< the payload is flagged: it has no entries, and all ranks skip the step
 };
 
 /// Writes and reads the sparse payloads of one bucket. Owns 4 bytes per entry for coded indices and 4 for coded values.
@@ -56,27 +49,27 @@ class SparseCoder {
   index_t encode(const Exec& exec, PayloadHeader header, const std::uint32_t* indices, float* values, index_t kept,
                  const Span<std::byte>& payload) const;
 
-  /// Writes a payload that makes all ranks skip the step. Returns its size in bytes.
-  static index_t encode_skip(const Exec& exec, PayloadHeader header, const Span<std::byte>& payload);
+  /// Whether the length of a payload says how many entries it has, and both sections are read where they are.
+  bool in_place() const;
 
-  /// The entries of a payload, in the payload or in arrays of this object; they are valid until either changes. Throws
-  /// Error unless the payload has the expected header, the length that the header implies, at most `capacity` entries,
-  /// the coders of this object, ascending indices in range and finite values. Waits for exec.
-  DecodedEntries decode(const Exec& exec, const Span<const std::byte>& payload, const PayloadHeader& expected) const;
+  /// out += weight * decoded, for a payload with the header `expected` but for the number of entries, the ids of the
+  /// coders and a flag. Throws Error for a wrong length or alignment, more than `capacity` entries and other coders,
+  /// and for wrong indices and values too, unless in_place(): then they are counted as broken, and nothing waits.
+  /// Otherwise this waits for exec.
+  void decode_add(const Exec& exec, const Received& received, const PayloadHeader& expected, const std::string& method,
+                  const Span<float>& out) const;
 
   /// Bytes of work space.
   index_t bytes() const;
 
  private:
+  SparseView decode(const Exec& exec, const Span<const std::byte>& payload, const PayloadHeader& header) const;
+  void add_in_place(const Exec& exec, const Received& received, PayloadHeader expected, const Span<float>& out) const;
+
   SparseCoding m_coding;
   IndexCoder m_index;
   Vector<std::uint32_t> m_indices;  ///< [capacity], unless the coder works in place
   Vector<float> m_values;           ///< [capacity], unless values always fit into the payload itself
 };
-
-/// out += weight * decoded. Returns true if the payload is flagged, and then adds nothing. Throws Error like decode(),
-/// and leaves `out` unchanged then.
-bool decode_sparse(const Exec& exec, const SparseCoder& coder, const Span<const std::byte>& payload,
-                   const PayloadHeader& expected, float weight, const Span<float>& out);
 
 }  // namespace gradcomp::coders

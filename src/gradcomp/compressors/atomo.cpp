@@ -14,7 +14,7 @@
 // M on average for all orthonormal u_i, exact eigenvectors or not.
 //
 // Sections: u32 k of every matrix; f32 elements of raw tensors; k terms of every matrix, each as f32 l / p, its column
-// vector (rows of the matrix) and its row vector (columns). A value beyond the range of a float flags the step.
+// vector (rows of the matrix) and its row vector (columns). A value beyond the range of a float flags the message.
 #include "gradcomp/compressors/atomo.hpp"
 
 #include <algorithm>
@@ -42,22 +42,19 @@ struct Drawn {
   bool finite = true;  ///< whether every l / p is finite
 };
 
-class Atomo final : public CompressorOf<AtomoState> {
+class Atomo final : public Compressor {
  public:
   Atomo(Info info, ParameterValues options)
-      : CompressorOf(std::move(info), std::move(options)), m_rank(this->options().integer("rank")) {}
+      : Compressor(std::move(info), std::move(options)), m_rank(this->options().integer("rank")) {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
     return std::make_unique<AtomoState>(layout, m_rank);
   }
-  index_t payload_capacity(const Layout& layout) const override {
-    return payload_header_bytes + payload_bytes(layout, 0);
-  }
   index_t payload_bytes(const Layout& layout, index_t) const override { return 4 * max_atomo_floats(layout, m_rank); }
-  bool has_fixed_bytes() const override { return false; }
 
-  void do_produce(const Exec& exec, int, const Source& source, AtomoState& own, const Context& context,
-                  Message& message) const override {
+  Message produce(const Exec& exec, int, const Step& step, State& state) const override {
+    auto& own = state.as<AtomoState>();
+    const Source& source = step.source;
     own.first.run(exec, own.tiles, source);
     Drawn drawn;
     drawn.finite = own.first.non_finite() == 0;
@@ -65,15 +62,16 @@ class Atomo final : public CompressorOf<AtomoState> {
     if (drawn.finite) {
       own.plan.gram(exec, a, own.grams);
       kernels::jacobi_eigenvectors(exec, own.plan.gram_matrices(), own.grams, own.vectors, own.values);
-      draw(exec, own, context, drawn);
+      draw(exec, own, step.context, drawn);
     }
     PayloadHeader head = header(source.count, drawn.finite ? own.raw + drawn.count : 0);
-    head.flags = drawn.finite ? 0 : PayloadHeader::flag_skip;
+    head.flags = drawn.finite ? 0 : PayloadHeader::flag_diverged;
+    Message message;
     message.kind = MessageKind::bytes;
     message.payload = own.payload;
     message.size = payload_header_bytes + (drawn.finite ? 4 * drawn.floats : 0);
     write_header(exec, head, message.payload);
-    if (!drawn.finite) return;
+    if (!drawn.finite) return message;
     std::byte* const sections = own.payload.data() + payload_header_bytes;
     auto* const floats = reinterpret_cast<float*>(sections);
     Kokkos::deep_copy(exec, Span<std::uint32_t>(reinterpret_cast<std::uint32_t*>(sections), own.counts.size()),
@@ -81,15 +79,15 @@ class Atomo final : public CompressorOf<AtomoState> {
     Kokkos::deep_copy(exec, own.terms, HostSpan<const kernels::RankOneTerm>(own.host_terms.data(), own.terms.size()));
     kernels::gather_runs(exec, own.runs, a, floats + own.counts.size());
     own.plan.make_terms(exec, a, own.vectors, own.terms, drawn.count, floats);
+    return message;
   }
 
-  void do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, AtomoState& own,
-                     const Span<float>& out, Verdict& verdict) const override {
+  void decode_add(const Exec& exec, const Received& received, State& state, const Span<float>& out) const override {
+    auto& own = state.as<AtomoState>();
+    const Span<const std::byte>& payload = received.bytes;
     const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0));
+    if (head.diverged()) return take_flag(exec, received, info().name, out);
     const auto size = static_cast<index_t>(payload.size());
-    require(!head.skip() || (head.kept == 0 && size == payload_header_bytes),
-            "atomo: payload of a flagged step with {} entries in {} bytes, expected a header alone", head.kept, size);
-    if (head.skip()) return verdict.skip(exec);
     require(reinterpret_cast<std::uintptr_t>(payload.data()) % alignof(float) == 0,
             "atomo: payload is not aligned to {} bytes", alignof(float));
     read_counts(exec, payload, own, head);
@@ -99,8 +97,8 @@ class Atomo final : public CompressorOf<AtomoState> {
     require(bad == 0, "atomo: {} of {} values of a payload are not finite", bad, many);
     Kokkos::deep_copy(exec, own.received,
                       HostSpan<const kernels::RankOneTerms>(own.host_received.data(), own.received.size()));
-    own.plan.add_terms(exec, own.received, floats, weight, out);
-    kernels::add_runs(exec, own.runs, floats + own.counts.size(), weight, out);
+    own.plan.add_terms(exec, own.received, floats, received.weight, out);
+    kernels::add_runs(exec, own.runs, floats + own.counts.size(), received.weight, out);
   }
 
  private:
@@ -180,6 +178,7 @@ Entry atomo() {
   info.paper = "Wang et al., ATOMO, NeurIPS 2018";
   info.family = Info::Family::low_rank;
   info.host_sizes = true;
+  info.fixed_bytes = false;
   info.property = Info::Property::unbiased;
   info.rounds = {MessageKind::bytes};
   info.reducer = "allgather";

@@ -43,7 +43,7 @@ struct BlockState final : State {
            static_cast<index_t>(plan.segments.size() * sizeof(SegmentBlocks));
   }
 
-  /// Chooses the blocks with the highest scores in `from`. Returns false if some rank has flagged the step.
+  /// Chooses the blocks with the highest scores in `from`. Returns false if some rank's gradient was not finite.
   bool choose(const Exec& exec, const Vector<float>& from) {
     Source source;  // its elements are scores
     source.count = plan.blocks();
@@ -66,8 +66,7 @@ struct BlockState final : State {
   Vector<float> value_sum;
   Vector<float> scores, score_sum, chosen_scores;
   Vector<index_t> bad;
-  bool flagged = false;  ///< in the last step, some rank's gradient was not finite
-  bool taken = false;    ///< the values have left the memory of the source
+  bool lost = false;  ///< some rank's gradient was not finite
 };
 
 /// With mask=private the ranks choose different blocks, so their values cannot be summed: the message is bytes.
@@ -84,19 +83,20 @@ BlockScore score_of(const ParameterValues& options) {
   return name == "l2" ? BlockScore::l2 : name == "l1" ? BlockScore::l1 : BlockScore::max;
 }
 
-void set_summable(Message& message, const Span<float>& data, const Vector<float>& result) {
-  message = Message{};
+Message summable(const Span<float>& data, const Vector<float>& result) {
+  Message message;
   message.count = static_cast<index_t>(data.size());
   message.data = data.data();
   message.result = result.data();
+  return message;
 }
 
 }  // namespace
 
-class BlockTopK final : public CompressorOf<BlockState> {
+class BlockTopK final : public Compressor {
  public:
   BlockTopK(Info info, ParameterValues options)
-      : CompressorOf(with_mask(std::move(info), options), options),
+      : Compressor(with_mask(std::move(info), options), options),
         m_ratio(options.real("ratio")),
         m_block(options.integer("block")),
         m_score(score_of(options)),
@@ -104,9 +104,6 @@ class BlockTopK final : public CompressorOf<BlockState> {
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
     return std::make_unique<BlockState>(layout, m_block, m_ratio);
-  }
-  index_t payload_capacity(const Layout& layout) const override {
-    return m_private ? payload_header_bytes + payload_bytes(layout, 0) : 0;
   }
   index_t payload_bytes(const Layout& layout, index_t) const override {
     index_t words = 0;
@@ -119,63 +116,56 @@ class BlockTopK final : public CompressorOf<BlockState> {
     return 4 * words;
   }
 
-  void do_produce(const Exec& exec, int round, const Source& source, BlockState& own, const Context& context,
-                  Message& message) const override {
-    if (round == 1) return send_values(exec, own, source, message);
-    own.taken = false;
+  Message produce(const Exec& exec, int round, const Step& step, State& state) const override {
+    auto& own = state.as<BlockState>();
+    const Source& source = step.source;
+    if (round == 1) return send_values(exec, own, source);
     own.kept = own.target;
     const float limit =
-        0.5f * std::numeric_limits<float>::max() / static_cast<float>(context.ranks);  // keeps sums finite
+        0.5f * std::numeric_limits<float>::max() / static_cast<float>(step.context.ranks);  // keeps sums finite
     score_blocks(exec, own.plan, source, m_score, limit, own.bad, own.scores);
-    if (!m_private) return set_summable(message, own.scores, own.score_sum);
+    if (!m_private) return summable(own.scores, own.score_sum);
     const PayloadHeader head = header(source.count, kept_of(own));
-    if (!own.choose(exec, own.scores)) return send_flag(exec, own, head, own.payload, message);
+    if (!own.choose(exec, own.scores)) return send_flag(exec, own, head, own.payload);
     gather_blocks(exec, own.plan, own.chosen, source, own.values);
-    message = Message{};
+    Message message;
     message.kind = MessageKind::bytes;
     message.payload = own.payload;
     message.size = static_cast<index_t>(own.payload.size());
     write_header(exec, head, message.payload);
+    return message;
   }
 
-  void do_consume(const Exec& exec, int round, const Message&, BlockState& own, const Context&) const override {
-    if (round == 0) own.flagged = !own.choose(exec, own.score_sum);
+  void consume(const Exec& exec, int round, const Message&, const Step&, State& state) const override {
+    auto& own = state.as<BlockState>();
+    if (round == 0) own.lost = !own.choose(exec, own.score_sum);
   }
 
-  void do_finish(const Exec& exec, const Source&, BlockState& own, const Context& context, const Span<float>& out,
-                 Verdict& verdict) const override {
-    const bool overflowed = !own.flagged && kernels::count_non_finite(exec, own.value_sum) > 0;
-    if (own.flagged || overflowed) return verdict.skip(exec);
-    Kokkos::deep_copy(exec, out, 0.0f);
-    scatter_blocks(exec, own.plan, own.chosen, own.value_sum, 1.0f / static_cast<float>(context.ranks), out);
+  void finish(const Exec& exec, const Step& step, State& state) const override {
+    auto& own = state.as<BlockState>();
+    if (own.lost || kernels::count_non_finite(exec, own.value_sum) > 0) return count_diverged(exec, step.faults);
+    Kokkos::deep_copy(exec, step.mean, 0.0f);
+    scatter_blocks(exec, own.plan, own.chosen, own.value_sum, 1.0f / static_cast<float>(step.context.ranks), step.mean);
   }
 
-  void do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, BlockState& own,
-                     const Span<float>& out, Verdict& verdict) const override {
+  void decode_add(const Exec& exec, const Received& received, State& state, const Span<float>& out) const override {
+    auto& own = state.as<BlockState>();
+    const Span<const std::byte>& payload = received.bytes;
     const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0));
-    const index_t kept = head.skip() ? 0 : kept_of(own);
-    const index_t bytes = head.skip() ? payload_header_bytes : payload_capacity(own.layout);
+    if (head.diverged()) return take_flag(exec, received, info().name, out);
+    const index_t kept = kept_of(own), bytes = payload_capacity(own.layout);
     require(head.kept == static_cast<std::uint64_t>(kept) && static_cast<index_t>(payload.size()) == bytes,
             "block_top_k: payload of {} entries and {} bytes, expected {} and {}", head.kept, payload.size(), kept,
             bytes);
     require(reinterpret_cast<std::uintptr_t>(payload.data()) % alignof(float) == 0,
             "block_top_k: payload is not aligned to {} bytes", alignof(float));
-    if (head.skip()) return verdict.skip(exec);
     const auto* const start = payload.data() + payload_header_bytes;
     const Span<const std::uint32_t> chosen(reinterpret_cast<const std::uint32_t*>(start), own.chosen.size());
     const Span<const float> values(reinterpret_cast<const float*>(start + 4 * own.plan.chosen), own.values.size());
     const index_t bad = count_bad_blocks(exec, own.plan, chosen) + kernels::count_non_finite(exec, values);
     require(bad == 0, "block_top_k: payload with {} block numbers out of range or order, or values that are not finite",
             bad);
-    scatter_blocks(exec, own.plan, chosen, values, weight, out);
-  }
-
-  void do_give_back(const Exec& exec, const Source& source, BlockState& own, const Message& message,
-                    const Span<const float>& out) const override {
-    if (m_private) return Compressor::give_back(exec, source, own, message, out);
-    if (!std::exchange(own.taken, false) || !source.has_memory()) return;
-    scatter_blocks(exec, own.plan, own.chosen, own.values, source.returning(),
-                   Span<float>(source.memory, static_cast<std::size_t>(source.count)));
+    scatter_blocks(exec, own.plan, chosen, values, received.weight, out);
   }
 
  private:
@@ -185,15 +175,10 @@ class BlockTopK final : public CompressorOf<BlockState> {
     return kept;
   }
 
-  /// The second round of mask=shared. After a flag all ranks send NaN, which no rank reads.
-  static void send_values(const Exec& exec, BlockState& own, const Source& source, Message& message) {
-    if (own.flagged) {
-      Kokkos::deep_copy(exec, own.values, std::numeric_limits<float>::quiet_NaN());
-    } else {
-      gather_blocks(exec, own.plan, own.chosen, source, own.values);
-      own.taken = true;
-    }
-    set_summable(message, own.values, own.value_sum);
+  /// The second round of mask=shared. Without a choice the values are old ones, which nobody reads.
+  static Message send_values(const Exec& exec, BlockState& own, const Source& source) {
+    if (!own.lost) gather_blocks(exec, own.plan, own.chosen, source, own.values);
+    return summable(own.values, own.value_sum);
   }
 
   double m_ratio;

@@ -20,8 +20,8 @@
 // up to n. OmniReduce sets what it does not send to zero in the gradient. Here the memory of the source keeps it, and
 // what is sent and what stays add up to a, bit for bit.
 //
-// Skipped steps: a rank whose gradient is not finite puts NaN into element 0 of round 0. A sum of values that overflows
-// skips the step too.
+// A rank whose gradient is not finite puts NaN into element 0 of round 0. A sum of values that overflows ends the run
+// too.
 //
 // Bytes: mask=shared 4 B + 4 (sum of the lengths of the chosen blocks); mask=private has no 4 B, but 4 bytes more for
 // each chosen block. Passes: 2 reads and 1 write with the residual; chosen blocks are read and written once more.

@@ -15,12 +15,11 @@ class Dgc final : public Sparsifier {
         m_paper(this->options().text("variant") == "paper"),
         m_vectors_whole(this->options().text("vectors") == "whole") {}
 
-  void do_produce(const Exec& exec, int round, const Source& source, SparseState& state, const Context& context,
-                  Message& message) const override {
-    auto& own = static_cast<DgcState&>(state);
-    own.keeps_momentum = false;  // search() does not run in every flagged step
-    Sparsifier::do_produce(exec, round, source, state, context, message);
-    if (own.keeps_momentum) restore_momentum(exec, source, own);
+  Message produce(const Exec& exec, int round, const Step& step, State& state) const override {
+    const Message message = Sparsifier::produce(exec, round, step, state);
+    const auto& own = state.as<DgcState>();
+    if (own.keeps_momentum) restore_momentum(exec, step.source, own);
+    return message;
   }
 
  private:

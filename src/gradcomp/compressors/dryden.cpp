@@ -92,10 +92,10 @@ bool is_size(float mean) { return mean >= 0 && std::isfinite(mean); }
 
 }  // namespace
 
-class Dryden final : public CompressorOf<DrydenState> {
+class Dryden final : public Compressor {
  public:
   Dryden(Info info, const ParameterValues& options)
-      : CompressorOf(std::move(info), options), m_density(options), m_paper(options.text("variant") == "paper") {}
+      : Compressor(std::move(info), options), m_density(options), m_paper(options.text("variant") == "paper") {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
     return std::make_unique<DrydenState>(layout, m_density.ratio(), m_density.max_density(), m_paper,
@@ -108,12 +108,13 @@ class Dryden final : public CompressorOf<DrydenState> {
     return 12 * static_cast<index_t>(layout.segments.size()) + 4 * kept;
   }
 
-  void do_produce(const Exec& exec, int, const Source& source, DrydenState& own, const Context& context,
-                  Message& message) const override {
+  Message produce(const Exec& exec, int, const Step& step, State& state) const override {
+    auto& own = state.as<DrydenState>();
+    const Source& source = step.source;
     split_signs(exec, own.tiles, source, own.magnitudes);
     own.first.run(exec, own.class_tiles, own.class_source());
-    if (own.first.non_finite() > 0) return send_flag(exec, own, header(source.count, 0), own.payload, message);
-    choose(exec, own, context);
+    if (own.first.non_finite() > 0) return send_flag(exec, own, header(source.count, 0), own.payload);
+    choose(exec, own, step.context);
     count(own);
     const index_t kept = own.host_starts.back(), positives = own.host_starts[own.layout.segments.size()];
     const auto sections = sections_of<std::uint32_t>(own.payload.data(), own.layout.segments.size());
@@ -121,31 +122,32 @@ class Dryden final : public CompressorOf<DrydenState> {
     Kokkos::deep_copy(exec, own.starts, HostSpan<index_t>(own.host_starts.data(), own.host_starts.size()));
     own.means.run(exec, own.starts, own.values);
     encode_classes(exec, own.segments(), source, own.means.means(), positives, kept, sections);
-    message = Message{};
+    Message message;
     message.kind = MessageKind::bytes;
     message.payload = own.payload;
     message.size = payload_header_bytes + payload_bytes(own.layout, kept);
     write_header(exec, header(source.count, kept), message.payload);
+    return message;
   }
 
-  void do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, DrydenState& own,
-                     const Span<float>& out, Verdict& verdict) const override {
+  void decode_add(const Exec& exec, const Received& received, State& state, const Span<float>& out) const override {
+    auto& own = state.as<DrydenState>();
+    const Span<const std::byte>& payload = received.bytes;
     const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0));
+    if (head.diverged()) return take_flag(exec, received, info().name, out);
     require(head.kept <= static_cast<std::uint64_t>(max_entries(own.layout)),
             "payload: {} entries; at most {} are possible", head.kept, max_entries(own.layout));
     const auto kept = static_cast<index_t>(head.kept);
-    require(!head.skip() || kept == 0, "payload: it is flagged to be skipped but has {} entries", kept);
-    const index_t bytes = payload_header_bytes + (head.skip() ? 0 : payload_bytes(own.layout, kept));
+    const index_t bytes = payload_header_bytes + payload_bytes(own.layout, kept);
     require(static_cast<index_t>(payload.size()) == bytes, "payload: {} bytes; {} are expected for {} entries",
             payload.size(), bytes, kept);
     require(reinterpret_cast<std::uintptr_t>(payload.data()) % alignof(float) == 0,
             "payload: its address is not a multiple of {}", alignof(float));
-    if (head.skip()) return verdict.skip(exec);
     const auto sections = sections_of<const std::uint32_t>(payload.data(), own.layout.segments.size());
     const index_t positives = read_table(exec, own, sections, kept);
     const index_t bad = count_bad_classes(exec, own.segments(), positives, kept, sections);
     require(bad == 0, "payload: {} of {} indices are out of range, out of order or in another segment", bad, kept);
-    decode_classes(exec, own.segments(), positives, kept, sections, weight, out);
+    decode_classes(exec, own.segments(), positives, kept, sections, received.weight, out);
   }
 
  private:

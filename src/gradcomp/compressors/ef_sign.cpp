@@ -61,7 +61,6 @@ struct EfSignState final : DenseState {
   Vector<float> parts;     ///< sum of |a| of each piece
   Vector<double> sums;     ///< sum of |a| of each segment
   Vector<index_t> counts;  ///< elements of each segment
-  Tally overflows;         ///< sums of |a| whose mean no float can hold
 };
 
 KOKKOS_INLINE_FUNCTION float mean_magnitude(const kernels::Moments& moments, index_t n) {
@@ -76,79 +75,86 @@ KOKKOS_INLINE_FUNCTION float root_mean_square(const kernels::Moments& moments, i
   return static_cast<float>(Kokkos::sqrt(moments.sum_squares / static_cast<double>(n)));
 }
 
-/// Computes scales[s] from the first pass, and counts its non-finite elements.
-void write_scales(const Exec& exec, const EfSignState& state, bool l2, const Gate& gate, float* scales) {
+/// Computes scales[s] from the first pass, and notes whether all elements were finite.
+void write_scales(const Exec& exec, const EfSignState& state, bool l2, float* scales) {
   const auto moments = state.first.on_device();
   const auto counts = state.counts;
-  const auto non_finite = state.non_finite.count();
+  const Mark mark = state.mark();
   Kokkos::parallel_for(
       "gradcomp::compressors::ef_sign_scales", IndexRange(exec, 0, state.tiles.segments()),
       KOKKOS_LAMBDA(const index_t s) {
-        if (!gate.open()) return;
         scales[s] = l2 ? root_mean_square(moments(s), counts(s)) : mean_magnitude(moments(s), counts(s));
-        if (moments(s).non_finite > 0) Kokkos::atomic_add(&non_finite(0), moments(s).non_finite);
+        if (moments(s).non_finite > 0) mark.set();
       });
 }
 
-/// Computes scales[s] from the sums of the only pass; counts the scales that no float can hold.
-void write_mean_scales(const Exec& exec, const EfSignState& state, float* scales) {
+/// Computes scales[s] from the sums of the only pass. Where the mean overflows, the segment is read again for its
+/// largest magnitude.
+void write_mean_scales(const Exec& exec, const Source& source, const EfSignState& state, float* scales) {
   const auto sums = state.sums;
   const auto counts = state.counts;
-  const auto overflows = state.overflows.count();
-  Kokkos::parallel_for(
-      "gradcomp::compressors::ef_sign_means", IndexRange(exec, 0, static_cast<index_t>(sums.size())),
-      KOKKOS_LAMBDA(const index_t s) {
-        scales[s] = counts(s) > 0 ? static_cast<float>(sums(s) / static_cast<double>(counts(s))) : 0.0f;
-        if (!Source::is_finite(scales[s])) Kokkos::atomic_add(&overflows(0), index_t{1});
+  const auto piece = state.pieces.piece;
+  const auto begin = state.pieces.begin;
+  kernels::for_warps(
+      "gradcomp::compressors::ef_sign_means", exec, static_cast<index_t>(sums.size()),
+      KOKKOS_LAMBDA(const kernels::Warp& warp, index_t s) {
+        const index_t n = counts(s);
+        float scale = n > 0 ? static_cast<float>(sums(s) / static_cast<double>(n)) : 0.0f;
+        if (!Source::is_finite(scale)) {
+          kernels::Lanes<std::int32_t> most;
+          warp.each([&](int l) { most[l] = 0; });
+          kernels::each_element(warp, n, [&](int l, index_t e) {
+            const float a = source.load(piece(begin(s)).first + e);
+            const std::int32_t bits = Source::is_finite(a) ? kernels::magnitude(a) : 0;
+            most[l] = bits > most[l] ? bits : most[l];
+          });
+          scale = Kokkos::bit_cast<float>(warp.max(most)) / static_cast<float>(n);
+        }
+        warp.once([&] { scales[s] = scale; });
       });
 }
 
-class EfSign final : public DenseBytesOf<EfSignState> {
+class EfSign final : public DenseBytes {
  public:
   EfSign(Info info, ParameterValues options)
-      : DenseBytesOf(with_options(std::move(info), options), options), m_l2(options.text("scale") == "l2") {}
+      : DenseBytes(with_options(std::move(info), options), options), m_l2(options.text("scale") == "l2") {}
 
-  std::unique_ptr<State> prepare(const Layout& layout) const override {
-    return std::make_unique<EfSignState>(layout, payload_capacity(layout));
-  }
   index_t payload_bytes(const Layout& layout, index_t) const override {
     index_t bytes = 0;
     for (const auto& segment : layout.segments) bytes += 4 * kernels::sign_words(segment.count) + 4;
     return bytes;
   }
-  bool can_resize() const override { return true; }
 
  protected:
-  void encode(const Exec& exec, const Source& source, EfSignState& own, const Context&,
-              std::byte* sections) const override {
+  std::unique_ptr<DenseState> make_state(const Layout& layout) const override {
+    return std::make_unique<EfSignState>(layout, payload_capacity(layout));
+  }
+  void encode(const Exec& exec, const Step& step, DenseState& state, std::byte* sections) const override {
+    const Source& source = step.source;
+    auto& own = state.as<EfSignState>();
     auto* const scales = reinterpret_cast<float*>(sections);
-    const bool at_once = !source.has_memory() && !m_l2;
-    if (at_once) encode_at_once(exec, source, own, sections);
-    const Gate rest = at_once ? own.overflows.unless_zero() : Gate();
-    if (!rest.may_open()) return;
-    own.first.launch(exec, own.tiles, source, {}, rest);  // if elements are not finite, a itself stays in the memory
-    write_scales(exec, own, m_l2, rest, scales);
-    kernels::write_signs(exec, own.pieces, kernels::SentRows{source}, {scales, 1},
-                         at_once ? rest : own.non_finite.if_zero(), own.non_finite, words(sections, own));
+    if (!source.has_memory() && !m_l2) {  // the bits do not depend on the scale, so that one read is enough
+      kernels::first_signs(exec, own.pieces, source, own.mark(), words(sections, own), own.parts, own.sums);
+      write_mean_scales(exec, source, own, scales);
+      return;
+    }
+    own.first.launch(exec, own.tiles, source);
+    write_scales(exec, own, m_l2, scales);
+    kernels::write_signs(exec, own.pieces, kernels::SentRows{source}, {scales, 1}, own.mark(), words(sections, own));
   }
-  void decode(const Exec& exec, const std::byte* sections, float weight, EfSignState& own, const Gate& gate,
-              const Span<float>& out) const override {
-    kernels::add_signs(exec, own.pieces, words(sections, own), {reinterpret_cast<const float*>(sections), 1}, weight,
-                       gate, own.wrong, out);
+  void decode(const Exec& exec, const Sections& sections, DenseState& state, const Span<float>& out) const override {
+    const auto& own = state.as<EfSignState>();
+    kernels::add_signs(exec, own.pieces, words(sections.at, own), {reinterpret_cast<const float*>(sections.at), 1},
+                       sections.weight, sections.admission, true, out);
   }
-  void resize_plans(const Exec& exec, EfSignState& own, index_t count) const override {
+  void resize_plans(const Exec& exec, DenseState& state, index_t count) const override {
+    auto& own = state.as<EfSignState>();
     own.tiles.resize(exec, count);
     own.pieces.resize(exec, count);
     Kokkos::deep_copy(exec, own.counts, count);
   }
 
  private:
-  /// Nothing needs to be remembered, so the bits do not depend on the scale, and one read is enough.
-  static void encode_at_once(const Exec& exec, const Source& source, EfSignState& own, std::byte* sections) {
-    own.overflows.clear(exec);
-    kernels::first_signs(exec, own.pieces, source, own.non_finite, words(sections, own), own.parts, own.sums);
-    write_mean_scales(exec, own, reinterpret_cast<float*>(sections));
-  }
   static Info with_options(Info info, const ParameterValues& options) {
     if (options.text("scale") == "l2") info.property = Info::Property::biased;
     info.rate_inside = options.text("variant") == "paper";
@@ -176,6 +182,7 @@ Entry ef_sign() {
   info.rounds = {MessageKind::bytes};
   info.reducer = "allgather";
   info.stripes = true;
+  info.can_resize = true;
   info.feedback = "residual";
   info.feedbacks = {"none", "residual", "ef21"};
   info.granularity = "tensor";

@@ -12,8 +12,8 @@
 #include <algorithm>
 
 #include "gradcomp/compressors/detail/dense/dense_bytes.hpp"
-#include "gradcomp/kernels/lanes/add_count.hpp"
 #include "gradcomp/kernels/lanes/arrays.hpp"
+#include "gradcomp/kernels/lanes/note.hpp"
 #include "gradcomp/kernels/lanes/source_rows.hpp"
 #include "gradcomp/kernels/lanes/tiles.hpp"
 #include "gradcomp/kernels/quantise/nearest_code.hpp"
@@ -80,11 +80,11 @@ KOKKOS_FORCEINLINE_FUNCTION float stochastic_code(float x, float u) {
   return u < rest ? whole + (bounded < 0 ? -1.0f : 1.0f) : whole;
 }
 
-/// Writes scales and codes, and counts the elements that are not finite.
+/// Writes scales and codes, and notes whether all elements are finite.
 void encode_blocks(const Exec& exec, const Source& source, const Int8State& state, const Context& context,
                    bool stochastic, std::byte* sections) {
   const auto blocks = state.blocks;
-  const auto non_finite = state.non_finite.count();
+  const Mark mark = state.mark();
   const auto count = static_cast<index_t>(blocks.size());
   auto* const scales = reinterpret_cast<float*>(sections);
   auto* const codes = reinterpret_cast<std::int8_t*>(sections + 4 * count);
@@ -113,20 +113,21 @@ void encode_blocks(const Exec& exec, const Source& source, const Int8State& stat
           });
           kernels::store_rows(warp, codes + i, size, code);
         }
-        kernels::add_count(warp, bad, non_finite);
+        kernels::note_bad(warp, bad, mark);
       });
 }
 
-/// out += weight * decoded if `gate` is open. Counts scales and codes that encode_blocks() does not write.
-void decode_blocks(const Exec& exec, const Int8State& state, const std::byte* sections, float weight, const Gate& gate,
-                   const Span<float>& out) {
+/// DenseBytes::decode().
+void decode_blocks(const Exec& exec, const Int8State& state, const Sections& sections, const Span<float>& out) {
   const auto blocks = state.blocks;
-  const auto bad = state.wrong.count();
+  const float weight = sections.weight;
+  const Admission admission = sections.admission;
   const auto count = static_cast<index_t>(blocks.size());
-  const auto* const scales = reinterpret_cast<const float*>(sections);
-  const auto* const codes = reinterpret_cast<const std::int8_t*>(sections + 4 * count);
+  const auto* const scales = reinterpret_cast<const float*>(sections.at);
+  const auto* const codes = reinterpret_cast<const std::int8_t*>(sections.at + 4 * count);
   kernels::for_warps(
-      "gradcomp::compressors::decode_int8_blocks", exec, count, gate, KOKKOS_LAMBDA(const Warp& warp, index_t b) {
+      "gradcomp::compressors::decode_int8_blocks", exec, count, KOKKOS_LAMBDA(const Warp& warp, index_t b) {
+        if (!admission.admits(b == 0)) return;
         const BlockRange block = blocks(b);
         const float scale = scales[b];
         const bool good = scale >= 0 && scale <= largest_scale;
@@ -140,34 +141,32 @@ void decode_blocks(const Exec& exec, const Int8State& state, const std::byte* se
               wrong[l] += c == -128 ? 1 : 0;
               return sum + weight * (static_cast<float>(c) * scale);
             });
-        kernels::add_count(warp, wrong, bad);
+        kernels::note_broken(warp, wrong, admission.faults);
       });
 }
 
-class Int8Block final : public DenseBytesOf<Int8State> {
+class Int8Block final : public DenseBytes {
  public:
   Int8Block(Info info, const ParameterValues& options)
-      : DenseBytesOf(declared(std::move(info), options), options), m_block(options.integer("block")) {}
+      : DenseBytes(declared(std::move(info), options), options), m_block(options.integer("block")) {}
 
-  std::unique_ptr<State> prepare(const Layout& layout) const override {
-    return std::make_unique<Int8State>(layout, payload_capacity(layout), m_block);
-  }
   index_t payload_bytes(const Layout& layout, index_t) const override {
     return layout.count() + 4 * block_count(layout, m_block);
   }
-  bool can_resize() const override { return true; }
 
  protected:
-  void encode(const Exec& exec, const Source& source, Int8State& own, const Context& context,
-              std::byte* sections) const override {
-    encode_blocks(exec, source, own, context, info().property == Info::Property::unbiased, sections);
-    take_back(exec, source, own, sections);
+  std::unique_ptr<DenseState> make_state(const Layout& layout) const override {
+    return std::make_unique<Int8State>(layout, payload_capacity(layout), m_block);
   }
-  void decode(const Exec& exec, const std::byte* sections, float weight, Int8State& own, const Gate& gate,
-              const Span<float>& out) const override {
-    decode_blocks(exec, own, sections, weight, gate, out);
+  void encode(const Exec& exec, const Step& step, DenseState& state, std::byte* sections) const override {
+    encode_blocks(exec, step.source, state.as<Int8State>(), step.context, info().property == Info::Property::unbiased,
+                  sections);
   }
-  void resize_plans(const Exec& exec, Int8State& own, index_t count) const override {
+  void decode(const Exec& exec, const Sections& sections, DenseState& state, const Span<float>& out) const override {
+    decode_blocks(exec, state.as<Int8State>(), sections, out);
+  }
+  void resize_plans(const Exec& exec, DenseState& state, index_t count) const override {
+    auto& own = state.as<Int8State>();
     own.blocks = kernels::shortened("gradcomp::compressors::fit_int8_blocks", exec, own.room, {}, m_block, count);
   }
 
@@ -192,6 +191,7 @@ Entry int8_block() {
   info.rounds = {MessageKind::bytes};
   info.reducer = "allgather";
   info.stripes = true;
+  info.can_resize = true;
   info.feedback = "residual";
   info.granule = 2048;  // a multiple of every block
   info.parameters = {

@@ -23,7 +23,7 @@
 #include "gradcomp/compressors/detail/dense/dense_bytes.hpp"
 #include "gradcomp/compressors/detail/levels/one_bit_levels.hpp"
 #include "gradcomp/core/copies.hpp"
-#include "gradcomp/kernels/lanes/add_count.hpp"
+#include "gradcomp/kernels/lanes/note.hpp"
 #include "gradcomp/kernels/lanes/tiles.hpp"
 #include "gradcomp/kernels/pack/signs.hpp"
 
@@ -79,11 +79,11 @@ struct OneBitState final : DenseState {
   Vector<RawPiece> raw;
 };
 
-/// Forms a, and counts its non-finite elements.
+/// Forms a, and notes whether all its elements are finite.
 void accumulate(const Exec& exec, const Source& source, const OneBitState& state) {
   const auto raw = state.raw;
-  const auto counter = state.non_finite.count();
-  state.columns.accumulate(exec, source, state.non_finite);
+  const Mark mark = state.mark();
+  state.columns.accumulate(exec, source, mark);
   kernels::for_warps(
       "gradcomp::compressors::one_bit_raw_first", exec, static_cast<index_t>(raw.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t p) {
@@ -91,14 +91,14 @@ void accumulate(const Exec& exec, const Source& source, const OneBitState& state
         Lanes<std::int32_t> bad;
         warp.each([&](int l) { bad[l] = 0; });
         kernels::accumulate_rows(warp, source, here.first, here.count, bad, [](int, float, int) {});
-        kernels::add_count(warp, bad, counter);
+        kernels::note_bad(warp, bad, mark);
       });
 }
 
 void write_raw(const Exec& exec, const Source& source, const OneBitState& state, float* values) {
   const auto raw = state.raw;
   kernels::for_warps(
-      "gradcomp::compressors::one_bit_write_raw", exec, static_cast<index_t>(raw.size()), state.non_finite.if_zero(),
+      "gradcomp::compressors::one_bit_write_raw", exec, static_cast<index_t>(raw.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         const RawPiece here = raw(p);
         float* const target = values + here.at;
@@ -110,14 +110,14 @@ void write_raw(const Exec& exec, const Source& source, const OneBitState& state,
       });
 }
 
-/// out += weight * values if `gate` is open; counts values that are not finite.
-void add_raw(const Exec& exec, const OneBitState& state, const float* values, float weight, const Gate& gate,
-             const Span<float>& out) {
+/// out += weight * values if the payload is admitted; values that are not finite are broken.
+void add_raw(const Exec& exec, const OneBitState& state, const float* values, float weight, const Admission& admission,
+             bool first, const Span<float>& out) {
   const auto raw = state.raw;
-  const auto counter = state.wrong.count();
   kernels::for_warps(
-      "gradcomp::compressors::one_bit_add_raw", exec, static_cast<index_t>(raw.size()), gate,
+      "gradcomp::compressors::one_bit_add_raw", exec, static_cast<index_t>(raw.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t p) {
+        if (!admission.admits(first && p == 0)) return;
         const RawPiece here = raw(p);
         Lanes<std::int32_t> bad;
         warp.each([&](int l) { bad[l] = 0; });
@@ -127,20 +127,17 @@ void add_raw(const Exec& exec, const OneBitState& state, const float* values, fl
           bad[l] += Source::is_finite(in[e]) ? 0 : 1;
           target[e] += weight * in[e];
         });
-        kernels::add_count(warp, bad, counter);
+        kernels::note_broken(warp, bad, admission.faults);
       });
 }
 
 bool about_mean(const ParameterValues& options) { return options.text("threshold") == "mean"; }
 
-class OneBit final : public DenseBytesOf<OneBitState> {
+class OneBit final : public DenseBytes {
  public:
   OneBit(Info info, const ParameterValues& options)
-      : DenseBytesOf(with_threshold(std::move(info), options), options), m_about_mean(about_mean(options)) {}
+      : DenseBytes(with_threshold(std::move(info), options), options), m_about_mean(about_mean(options)) {}
 
-  std::unique_ptr<State> prepare(const Layout& layout) const override {
-    return std::make_unique<OneBitState>(layout, payload_capacity(layout), m_about_mean);
-  }
   index_t payload_bytes(const Layout& layout, index_t) const override {
     index_t bytes = 0;
     for (const auto& s : layout.segments) {
@@ -150,24 +147,29 @@ class OneBit final : public DenseBytesOf<OneBitState> {
   }
 
  protected:
-  void encode(const Exec& exec, const Source& source, OneBitState& own, const Context&,
-              std::byte* sections) const override {
-    accumulate(exec, source, own);  // it leaves a itself in the memory
+  std::unique_ptr<DenseState> make_state(const Layout& layout) const override {
+    return std::make_unique<OneBitState>(layout, payload_capacity(layout), m_about_mean);
+  }
+  void encode(const Exec& exec, const Step& step, DenseState& state, std::byte* sections) const override {
+    const Source& source = step.source;
+    auto& own = state.as<OneBitState>();
+    accumulate(exec, source, own);
     auto* const levels = reinterpret_cast<float*>(sections);
     float* const values = levels + 2 * own.columns.columns();
     own.columns.write(exec, source, levels);
     write_raw(exec, source, own, values);
-    kernels::write_signs(exec, own.columns.pieces(), kernels::SentRows{source}, own.columns.levels(levels),
-                         own.non_finite.if_zero(), own.non_finite,
+    kernels::write_signs(exec, own.columns.pieces(), kernels::SentRows{source}, own.columns.levels(levels), own.mark(),
                          reinterpret_cast<std::uint32_t*>(values + own.raw_count));
   }
-  void decode(const Exec& exec, const std::byte* sections, float weight, OneBitState& own, const Gate& gate,
-              const Span<float>& out) const override {
-    const auto* const levels = reinterpret_cast<const float*>(sections);
+  void decode(const Exec& exec, const Sections& sections, DenseState& state, const Span<float>& out) const override {
+    const auto& own = state.as<OneBitState>();
+    const auto* const levels = reinterpret_cast<const float*>(sections.at);
     const float* const values = levels + 2 * own.columns.columns();
     const auto* const words = reinterpret_cast<const std::uint32_t*>(values + own.raw_count);
-    add_raw(exec, own, values, weight, gate, out);
-    kernels::add_signs(exec, own.columns.pieces(), words, own.columns.levels(levels), weight, gate, own.wrong, out);
+    const bool raw_first = own.raw.size() > 0;
+    add_raw(exec, own, values, sections.weight, sections.admission, raw_first, out);
+    kernels::add_signs(exec, own.columns.pieces(), words, own.columns.levels(levels), sections.weight,
+                       sections.admission, !raw_first, out);
   }
 
  private:

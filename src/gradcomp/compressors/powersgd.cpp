@@ -15,8 +15,7 @@
 // The defaults are the authors': every matrix is compressed, from the first step on. PyTorch's hook has min_rate=2 and
 // start_step=1000.
 //
-// Skipped steps: a rank whose gradient is not finite puts NaN into element 0 of round 0. Every rank sees it in the sum,
-// and the factors stay as they were.
+// A rank whose gradient is not finite puts NaN into element 0 of round 0. Every rank sees it in the sum.
 #include "gradcomp/compressors/powersgd.hpp"
 
 #include <string>

@@ -36,14 +36,10 @@ struct QsgdState final : DenseState {
   kernels::QuantisePlan plan;
 };
 
-class Qsgd final : public DenseBytesOf<QsgdState> {
+class Qsgd final : public DenseBytes {
  public:
   Qsgd(Info info, ParameterValues options)
-      : DenseBytesOf(std::move(info), std::move(options)), m_spec(quantise_spec(this->options())) {}
-
-  std::unique_ptr<State> prepare(const Layout& layout) const override {
-    return std::make_unique<QsgdState>(layout, m_spec, payload_capacity(layout));
-  }
+      : DenseBytes(std::move(info), std::move(options)), m_spec(quantise_spec(this->options())) {}
 
   index_t payload_bytes(const Layout& layout, index_t) const override {
     index_t bytes = 0;
@@ -53,20 +49,21 @@ class Qsgd final : public DenseBytesOf<QsgdState> {
     return bytes;
   }
 
-  bool can_resize() const override { return true; }
-
  protected:
-  void encode(const Exec& exec, const Source& source, QsgdState& own, const Context& context,
-              std::byte* sections) const override {
-    const kernels::QuantiseStream stream{context.seed, context.step, static_cast<std::uint32_t>(context.rank)};
-    own.plan.encode(exec, source, stream, shrink(source), own.non_finite, sections);
-    take_back(exec, source, own, sections);
+  std::unique_ptr<DenseState> make_state(const Layout& layout) const override {
+    return std::make_unique<QsgdState>(layout, m_spec, payload_capacity(layout));
   }
-  void decode(const Exec& exec, const std::byte* sections, float weight, QsgdState& own, const Gate& gate,
-              const Span<float>& out) const override {
-    own.plan.decode_add(exec, sections, weight, gate, own.wrong, out);
+  void encode(const Exec& exec, const Step& step, DenseState& state, std::byte* sections) const override {
+    const kernels::QuantiseStream stream{step.context.seed, step.context.step,
+                                         static_cast<std::uint32_t>(step.context.rank)};
+    state.as<QsgdState>().plan.encode(exec, step.source, stream, shrink(step.source), state.mark(), sections);
   }
-  void resize_plans(const Exec& exec, QsgdState& own, index_t count) const override { own.plan.resize(exec, count); }
+  void decode(const Exec& exec, const Sections& sections, DenseState& state, const Span<float>& out) const override {
+    state.as<QsgdState>().plan.decode_add(exec, sections.at, sections.weight, sections.admission, out);
+  }
+  void resize_plans(const Exec& exec, DenseState& state, index_t count) const override {
+    state.as<QsgdState>().plan.resize(exec, count);
+  }
 
  private:
   /// With a memory 1 / (1 + w), w of a whole group, because an unbiased C with variance w ||a||^2 is no contraction.
@@ -106,6 +103,7 @@ Entry qsgd() {
   info.rounds = {MessageKind::bytes};
   info.reducer = "allgather";
   info.stripes = true;
+  info.can_resize = true;
   info.granule = 8192;  // a multiple of every group
   info.parameters = {
       Parameter::choice("bits", "4", {"2", "4", "8"}, "bits per element; s = 2^(bits - 1) - 1"),

@@ -4,10 +4,10 @@
 
 #include "gradcomp/compressors/detail/sparse/sparsifier.hpp"
 #include "gradcomp/core/read_back.hpp"
-#include "gradcomp/kernels/lanes/elementwise.hpp"
+#include "gradcomp/kernels/lanes/mark_sum.hpp"
+#include "gradcomp/kernels/lanes/note.hpp"
 #include "gradcomp/kernels/random/random_subset.hpp"
 #include "gradcomp/kernels/select/accumulate.hpp"
-#include "gradcomp/kernels/select/scatter.hpp"
 
 namespace gradcomp::compressors {
 namespace {
@@ -38,6 +38,7 @@ struct RandomKState final : State {
         sent(reinterpret_cast<float*>(payload.data() + before_values),
              static_cast<std::size_t>(message_layout.count())),
         sum("gradcomp::compressors::random_k::sum", static_cast<std::size_t>(message_layout.count())),
+        bad("gradcomp::compressors::random_k::bad", 1),
         subsets("gradcomp::compressors::random_k::subsets", layout.segments.size()),
         weights("gradcomp::compressors::random_k::weights", layout.segments.size()),
         host_subsets(layout.segments.size()),
@@ -71,37 +72,39 @@ struct RandomKState final : State {
     Kokkos::deep_copy(exec, weights, HostSpan<float>(host_weights.data(), host_weights.size()));
   }
 
-  /// out += weight (times n / k if `unbiased`) * values at this step's entries, if `gate` is open.
-  void scatter(const Exec& exec, const Span<const float>& values, float weight, bool unbiased, const Gate& gate,
-               const Span<float>& out) {
-    if (!gate.may_open()) return;
-    weigh(exec, weight, unbiased);
-    kernels::scatter_subsets(exec, entries, subsets, weights, values, gate, out);
-  }
+  /// Where a pass notes a gradient that is not finite.
+  Mark mark() const { return {bad.data()}; }
 
   Layout message_layout;  ///< k elements for each segment of the bucket
   kernels::Tiles tiles, entries;
   Vector<std::byte> payload;
   Span<float> sent;  ///< in the payload
   Vector<float> sum;
+  Vector<std::uint32_t> bad;  ///< [1] of mark()
   Vector<kernels::Subset> subsets;
   Vector<float> weights;
   std::vector<kernels::Subset> host_subsets;
   std::vector<float> host_weights;
-  Tally non_finite;  ///< number of such elements in this rank's gradient; if there are any, nothing has left the memory
-  Tally flagged;     ///< number of non-finite elements of the sum: a rank's flag, or an overflow
 };
 
 }  // namespace
 
-/// Counts the values that are not finite in `found`.
-void tally_non_finite(const Exec& exec, const Span<const float>& values, const Tally& found) {
-  const auto count = found.count();
-  found.clear(exec);
-  Kokkos::parallel_for(
-      "gradcomp::compressors::random_k_tally_non_finite", IndexRange(exec, 0, static_cast<index_t>(values.size())),
-      KOKKOS_LAMBDA(const index_t i) {
-        if (!Source::is_finite(values(i))) Kokkos::atomic_inc(&count(0));
+/// Checks the values of a payload or of a sum: counts those that are not finite, as broken or as diverged.
+void check_values(const Exec& exec, const Span<const float>& values, bool received, const FaultCounts& faults) {
+  const auto n = static_cast<index_t>(values.size());
+  kernels::for_warps(
+      "gradcomp::compressors::random_k_check", exec, (n + kernels::tile_size - 1) / kernels::tile_size,
+      KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
+        const index_t first = t * kernels::tile_size, left = n - first;
+        kernels::Lanes<std::int32_t> wrong;
+        warp.each([&](int l) { wrong[l] = 0; });
+        kernels::each_element(warp, left < kernels::tile_size ? left : kernels::tile_size,
+                              [&](int l, index_t e) { wrong[l] += Source::is_finite(values(first + e)) ? 0 : 1; });
+        if (received) {
+          kernels::note_broken(warp, wrong, faults);
+        } else {
+          kernels::note_diverged(warp, wrong, faults);
+        }
       });
 }
 
@@ -115,10 +118,10 @@ Info with_seed(Info info, const ParameterValues& options) {
   return info;
 }
 
-class RandomK final : public CompressorOf<RandomKState> {
+class RandomK final : public Compressor {
  public:
   RandomK(Info info, ParameterValues options)
-      : CompressorOf(with_seed(std::move(info), options), options),
+      : Compressor(with_seed(std::move(info), options), options),
         m_ratio(options.real("ratio")),
         m_unbiased(options.text("scale") == "unbiased"),
         m_private(options.text("seed") == "private") {}
@@ -126,87 +129,69 @@ class RandomK final : public CompressorOf<RandomKState> {
   std::unique_ptr<State> prepare(const Layout& layout) const override {
     return std::make_unique<RandomKState>(layout, m_ratio);
   }
-  index_t payload_capacity(const Layout& layout) const override {
-    return m_private ? payload_header_bytes + payload_bytes(layout, 0) : 0;
-  }
   index_t payload_bytes(const Layout& layout, index_t) const override {
     return 4 * target_kept(m_ratio, layout) + (m_private ? 4 : 0);
   }
 
-  void do_produce(const Exec& exec, int, const Source& source, RandomKState& own, const Context& context,
-                  Message& message) const override {
-    require(!(m_unbiased && source.has_memory()),
+  Message produce(const Exec& exec, int, const Step& step, State& state) const override {
+    auto& own = state.as<RandomKState>();
+    require(!(m_unbiased && step.source.has_memory()),
             "random_k: scale=unbiased with a feedback diverges; allowed: scale=none or feedback=none");
     own.kept = own.target;
-    const auto rank = static_cast<std::uint32_t>(context.rank);
-    own.draw(exec, context, m_private ? rank : every_rank);
-    take(exec, source, own);
-    if (m_private) return send_bytes(exec, own, rank, message);
-    kernels::fill(exec, own.sent, Kokkos::Experimental::quiet_NaN_v<float>, own.non_finite.unless_zero());
-    message.kind = MessageKind::summable;
-    message.dtype = DType::f32;
-    message.op = ReduceOp::sum;
+    const auto rank = static_cast<std::uint32_t>(step.context.rank);
+    own.draw(exec, step.context, m_private ? rank : every_rank);
+    take(exec, step.source, own);
+    if (m_private) return send_bytes(exec, own, rank);
+    kernels::mark_sum(exec, own.mark(), Kokkos::Experimental::quiet_NaN_v<float>, own.sent);
+    Message message;
     message.count = own.message_layout.count();
     message.data = own.sent.data();
     message.result = own.sum.data();
+    return message;
   }
 
-  void do_finish(const Exec& exec, const Source&, RandomKState& own, const Context& context, const Span<float>& out,
-                 Verdict& verdict) const override {
-    tally_non_finite(exec, own.sum, own.flagged);
-    verdict.skip_if(exec, own.flagged.unless_zero());
-    own.weigh(exec, 1.0f / static_cast<float>(context.ranks), m_unbiased);
-    kernels::spread_subsets(exec, own.tiles, own.subsets, own.weights, own.sum, out);
+  void finish(const Exec& exec, const Step& step, State& state) const override {
+    auto& own = state.as<RandomKState>();
+    check_values(exec, own.sum, false, step.faults);
+    own.weigh(exec, 1.0f / static_cast<float>(step.context.ranks), m_unbiased);
+    kernels::spread_subsets(exec, own.tiles, own.subsets, own.weights, own.sum, step.mean);
   }
 
-  void do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, RandomKState& own,
-                     const Span<float>& out, Verdict& verdict) const override {
-    const index_t k = own.message_layout.count();
+  void decode_add(const Exec& exec, const Received& received, State& state, const Span<float>& out) const override {
+    auto& own = state.as<RandomKState>();
+    const Span<const std::byte>& payload = received.bytes;
+    const index_t k = own.message_layout.count(), bytes = payload_capacity(own.layout);
     const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), k));
-    const index_t entries = head.skip() ? 0 : k;
-    const index_t bytes = head.skip() ? payload_header_bytes : payload_capacity(own.layout);
-    require(head.kept == static_cast<std::uint64_t>(entries) && static_cast<index_t>(payload.size()) == bytes,
-            "random_k: payload of {} entries and {} bytes, expected {} and {}", head.kept, payload.size(), entries,
-            bytes);
-    if (head.skip()) return verdict.skip(exec);
+    if (head.diverged()) return take_flag(exec, received, info().name, out);
+    require(head.kept == static_cast<std::uint64_t>(k) && static_cast<index_t>(payload.size()) == bytes,
+            "random_k: payload of {} entries and {} bytes, expected {} and {}", head.kept, payload.size(), k, bytes);
     std::uint32_t rank = 0;
     read_back(exec, subspan(payload, payload_header_bytes, 4), reinterpret_cast<std::byte*>(&rank),
               "gradcomp::compressors::random_k::decode_add");
     const Span<const float> values(reinterpret_cast<const float*>(payload.data() + before_values),
                                    static_cast<std::size_t>(k));
-    const index_t bad = kernels::count_non_finite(exec, values);
-    require(bad == 0, "random_k: {} of {} values are not finite", bad, k);
-    own.draw(exec, own.context, rank);
-    own.scatter(exec, values, weight, m_unbiased, Gate(), out);
-  }
-
-  void do_give_back(const Exec& exec, const Source& source, RandomKState& own, const Message&,
-                    const Span<const float>&) const override {
-    own.draw(exec, own.context, m_private ? static_cast<std::uint32_t>(own.context.rank) : every_rank);
-    return_sent(exec, source, own, own.non_finite.if_zero());
+    check_values(exec, values, true, received.faults);
+    own.draw(exec, received.sender, rank);
+    own.weigh(exec, received.weight, m_unbiased);
+    kernels::scatter_subsets(exec, own.entries, own.subsets, own.weights, values, out);
   }
 
  private:
-  /// First touch of the source; takes the values of the entries. If the gradient is not finite, the memory keeps all.
-  void take(const Exec& exec, const Source& source, RandomKState& own) const {
-    own.non_finite.clear(exec);
+  /// First touch of the source; takes the values of the entries.
+  static void take(const Exec& exec, const Source& source, RandomKState& own) {
     if (source.kind == Source::Kind::none || source.kind == Source::Kind::residual) {
-      kernels::touch_subsets(exec, own.tiles, own.subsets, source, own.sent, own.non_finite);
-      return_sent(exec, source, own, own.non_finite.unless_zero());
+      kernels::touch_subsets(exec, own.tiles, own.subsets, source, own.sent, own.mark());
     } else {
-      kernels::accumulate(exec, own.tiles, source, own.non_finite);
-      kernels::gather_subsets(exec, own.entries, own.subsets, source, own.non_finite.if_zero(), own.sent);
+      kernels::accumulate(exec, own.tiles, source, own.mark());
+      kernels::gather_subsets(exec, own.entries, own.subsets, source, own.sent);
     }
   }
 
-  static void return_sent(const Exec& exec, const Source& source, RandomKState& own, const Gate& gate) {
-    if (!source.has_memory()) return;
-    own.scatter(exec, own.sent, source.returning(), false, gate,
-                Span<float>(source.memory, static_cast<std::size_t>(source.count)));
-  }
-
-  void send_bytes(const Exec& exec, RandomKState& own, std::uint32_t rank, Message& message) const {
-    if (own.non_finite.read(exec) > 0) return send_flag(exec, own, header(own.layout.count(), 0), own.payload, message);
+  Message send_bytes(const Exec& exec, RandomKState& own, std::uint32_t rank) const {
+    std::uint32_t bad = 0;
+    read_back(exec, Span<const std::uint32_t>(own.bad), &bad, "gradcomp::compressors::random_k::produce");
+    if (bad != 0) return send_flag(exec, own, header(own.layout.count(), 0), own.payload);
+    Message message;
     message.kind = MessageKind::bytes;
     message.payload = own.payload;
     message.size = static_cast<index_t>(own.payload.size());
@@ -214,6 +199,7 @@ class RandomK final : public CompressorOf<RandomKState> {
     Kokkos::deep_copy(
         exec, Span<std::uint32_t>(reinterpret_cast<std::uint32_t*>(own.payload.data() + payload_header_bytes), 1),
         rank);
+    return message;
   }
 
   double m_ratio;

@@ -38,11 +38,6 @@ class Redsync final : public Sparsifier {
     }
   }
 
-  void record(SparseState& state) const override {
-    auto& own = static_cast<RedsyncState&>(state);
-    for (std::size_t s = 0; s < own.memory.size(); ++s) own.memory(s) = own.next(s);
-  }
-
   RedsyncPolicy m_policy;
   bool m_paper;
 };

@@ -120,19 +120,19 @@ void write_codes(const Exec& exec, const Quantiser& quantiser, const RotatedStat
       });
 }
 
-/// Fills the work array from the codes of a payload, if `gate` is open. Counts scales that are not valid.
+/// Fills the work array from the codes of a payload, if it is admitted. Scales that are not valid are broken.
 void read_codes(const Exec& exec, const Quantiser& quantiser, const RotatedState& state, const float* scales,
-                const std::uint32_t* words, const Gate& gate) {
+                const std::uint32_t* words, const Admission& admission) {
   const auto groups = state.rotation.groups();
   const auto work = state.rotation.work();
-  const auto bad = state.wrong.count();
   kernels::for_warps(
-      "gradcomp::compressors::rotated_decode", exec, static_cast<index_t>(groups.size()), gate,
+      "gradcomp::compressors::rotated_decode", exec, static_cast<index_t>(groups.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t b) {
+        if (!admission.admits(b == 0)) return;
         const RotatedGroup group = groups(b);
         const float step = 2 / static_cast<float>(quantiser.levels());
         warp.once([&] {
-          if (!(Source::is_finite(scales[b]) && scales[b] >= 0)) Kokkos::atomic_add(&bad(0), index_t{1});
+          if (!(Source::is_finite(scales[b]) && scales[b] >= 0)) admission.faults.broken();
         });
         for (index_t at = group.work; at < group.work + group.padded; at += warp_lanes) {
           const std::uint32_t* const row = words + at / warp_lanes * quantiser.bits;
@@ -153,45 +153,44 @@ Info with_property(Info info, const ParameterValues& options) {
   return info;
 }
 
-class Rotated final : public DenseBytesOf<RotatedState> {
+class Rotated final : public DenseBytes {
  public:
   Rotated(Info info, const ParameterValues& options)
-      : DenseBytesOf(with_property(std::move(info), options), options),
+      : DenseBytes(with_property(std::move(info), options), options),
         m_quantiser{static_cast<int>(options.integer("bits")), static_cast<float>(options.real("clip")),
                     options.text("scale") == "auto"},
         m_length(options.integer("group")) {}
 
-  std::unique_ptr<State> prepare(const Layout& layout) const override {
-    return std::make_unique<RotatedState>(layout, m_length, payload_capacity(layout));
-  }
   index_t payload_bytes(const Layout& layout, index_t) const override {
     return 4 * kernels::group_count(layout, m_length) + kernels::padded_count(layout, m_length) / 8 * m_quantiser.bits;
   }
 
  protected:
-  void encode(const Exec& exec, const Source& source, RotatedState& own, const Context& context,
-              std::byte* sections) const override {
+  std::unique_ptr<DenseState> make_state(const Layout& layout) const override {
+    return std::make_unique<RotatedState>(layout, m_length, payload_capacity(layout));
+  }
+  void encode(const Exec& exec, const Step& step, DenseState& state, std::byte* sections) const override {
+    const Source& source = step.source;
+    const Context& context = step.context;
+    auto& own = state.as<RotatedState>();
     check_feedback(source);
-    own.rotation.rotate(exec, source, context.seed, context.step, own.non_finite);
-    const Gate good = own.non_finite.if_zero();
-    if (!good.may_open()) return;
+    own.rotation.rotate(exec, source, context.seed, context.step, own.mark());
     auto* const scales = reinterpret_cast<float*>(sections);
     write_scales(exec, m_quantiser, source.has_memory() && m_quantiser.shrinks, own, scales);
     write_codes(exec, m_quantiser, own, context, reinterpret_cast<std::uint32_t*>(scales) + own.limits.size());
     if (source.has_memory()) {
       own.rotation.rotate_back(exec, context.seed, context.step);
-      own.rotation.report(exec, source, scales, good);
+      own.rotation.report(exec, source, scales);
     }
   }
 
-  void decode(const Exec& exec, const std::byte* sections, float weight, RotatedState& own, const Gate& gate,
-              const Span<float>& out) const override {
-    const auto* const scales = reinterpret_cast<const float*>(sections);
-    const auto* const words = reinterpret_cast<const std::uint32_t*>(sections) + own.limits.size();
-    read_codes(exec, m_quantiser, own, scales, words, gate);
-    if (!own.wrong.if_zero().may_open()) return;
-    own.rotation.rotate_back(exec, own.context.seed, own.context.step);
-    own.rotation.add(exec, scales, weight, gate, out);
+  void decode(const Exec& exec, const Sections& sections, DenseState& state, const Span<float>& out) const override {
+    auto& own = state.as<RotatedState>();
+    const auto* const scales = reinterpret_cast<const float*>(sections.at);
+    const auto* const words = reinterpret_cast<const std::uint32_t*>(sections.at) + own.limits.size();
+    read_codes(exec, m_quantiser, own, scales, words, sections.admission);
+    own.rotation.rotate_back(exec, sections.sender.seed, sections.sender.step);
+    own.rotation.add(exec, scales, sections.weight, sections.admission, out);
   }
 
  private:

@@ -16,14 +16,13 @@ class Sign final : public SignBits {
  public:
   using SignBits::SignBits;
 
-  std::unique_ptr<State> prepare(const Layout& layout) const override {
+ protected:
+  std::unique_ptr<DenseState> make_state(const Layout& layout) const override {
     return std::make_unique<SignBitsState>(layout, payload_capacity(layout), false);
   }
-
- protected:
-  void encode(const Exec& exec, const Source& source, SignBitsState& own, const Context&,
-              std::byte* sections) const override {
-    kernels::write_signs(exec, own.pieces, kernels::FirstRows{source}, {}, Gate(), own.non_finite,
+  void encode(const Exec& exec, const Step& step, DenseState& state, std::byte* sections) const override {
+    const auto& own = state.as<SignBitsState>();
+    kernels::write_signs(exec, own.pieces, kernels::FirstRows{step.source}, {}, own.mark(),
                          reinterpret_cast<std::uint32_t*>(sections));
   }
 };

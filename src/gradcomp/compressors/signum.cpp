@@ -1,7 +1,7 @@
 // Signum with majority vote (Bernstein et al., ICML 2018, algorithm 2; ICLR 2019, algorithm 1): every rank sends the
 // signs of its own m = beta m + (1 - beta) g; m is 0 at the start. The estimate, zeros and ties are those of sign.
 //
-// If a gradient element is not finite, its m stays as it was. The other elements of m move even if the step is skipped.
+// If a gradient element is not finite, its m stays as it was.
 #include "gradcomp/compressors/signum.hpp"
 
 #include "gradcomp/compressors/detail/levels/sign_bits.hpp"
@@ -53,15 +53,14 @@ class Signum final : public SignBits {
   Signum(Info info, const ParameterValues& options)
       : SignBits(std::move(info), options), m_beta(static_cast<float>(options.real("beta"))) {}
 
-  std::unique_ptr<State> prepare(const Layout& layout) const override {
+ protected:
+  std::unique_ptr<DenseState> make_state(const Layout& layout) const override {
     return std::make_unique<SignBitsState>(layout, payload_capacity(layout), true);
   }
-
- protected:
-  void encode(const Exec& exec, const Source& source, SignBitsState& own, const Context&,
-              std::byte* sections) const override {
-    kernels::write_signs(exec, own.pieces, MomentumRows{source, own.momentum.data(), m_beta}, {}, Gate(),
-                         own.non_finite, reinterpret_cast<std::uint32_t*>(sections));
+  void encode(const Exec& exec, const Step& step, DenseState& state, std::byte* sections) const override {
+    const auto& own = state.as<SignBitsState>();
+    kernels::write_signs(exec, own.pieces, MomentumRows{step.source, own.momentum.data(), m_beta}, {}, own.mark(),
+                         reinterpret_cast<std::uint32_t*>(sections));
   }
 
  private:

@@ -103,8 +103,7 @@ struct SketchState final : State {
   Vector<float> own, sums, chosen;  ///< [candidates] round 1: own values and their sums; then the chosen sums
   /// [candidates] indices in the bucket; indices of the chosen in `candidates`
   Vector<std::uint32_t> candidates, places;
-  bool skip = false;   ///< some rank has flagged this step
-  bool taken = false;  ///< finish() took the chosen entries from the memory
+  bool lost = false;  ///< some rank's gradient, or a sum, was not finite
 };
 
 /// own[j] = a of candidate j.
@@ -129,80 +128,59 @@ void send_chosen(const Exec& exec, const Source& source, const SketchState& stat
       });
 }
 
-/// Returns the own values of the chosen entries to the memory.
-void return_chosen(const Exec& exec, const Source& source, const SketchState& state) {
-  const auto candidates = state.candidates, places = state.places;
-  const auto own = state.own;
-  const float weight = source.returning();
-  float* const memory = source.memory;
-  Kokkos::parallel_for(
-      "gradcomp::compressors::sketch_return", IndexRange(exec, 0, state.largest.selector.kept()),
-      KOKKOS_LAMBDA(const index_t e) { memory[candidates(places(e))] += weight * own(places(e)); });
-}
-
-class Sketch final : public CompressorOf<SketchState> {
+class Sketch final : public Compressor {
  public:
   Sketch(Info info, ParameterValues options)
-      : CompressorOf(std::move(info), std::move(options)),
+      : Compressor(std::move(info), std::move(options)),
         m_sizes{this->options().real("ratio"), static_cast<int>(this->options().integer("rows")),
                 this->options().integer("columns"), this->options().integer("candidates")} {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
     return std::make_unique<SketchState>(layout, m_sizes);
   }
-  index_t payload_capacity(const Layout&) const override { return 0; }
   index_t payload_bytes(const Layout& layout, index_t) const override {
     return 4 * (m_sizes.rows * m_sizes.table_columns(layout) + m_sizes.candidates(layout));
   }
 
-  void do_produce(const Exec& exec, int round, const Source& source, SketchState& own, const Context& context,
-                  Message& message) const override {
-    message = Message{};
+  Message produce(const Exec& exec, int round, const Step& step, State& state) const override {
+    auto& own = state.as<SketchState>();
+    const Source& source = step.source;
+    Message message;
     if (round == 0) {
-      own.taken = false;
       own.first.run(exec, own.tiles, source);
       if (own.first.non_finite() > 0) {
         Kokkos::deep_copy(exec, own.table, std::numeric_limits<float>::quiet_NaN());
       } else {
-        own.sketch.hash(exec, context.seed, own.layout.segments.empty() ? 0 : own.layout.segments.front().id);
+        own.sketch.hash(exec, step.context.seed, own.layout.segments.empty() ? 0 : own.layout.segments.front().id);
         own.sketch.sketch(exec, source.accumulated(), Span<float>(own.table));
       }
       message.count = own.sketch.table_size();
       message.data = own.table.data();
       message.result = own.summed.data();
-      return;
+      return message;
     }
-    if (own.skip) {
-      Kokkos::deep_copy(exec, own.own, 0.0f);
-    } else {
-      gather(exec, source, own.candidates, own.own);
-    }
+    if (!own.lost) gather(exec, source, own.candidates, own.own);
     message.count = own.candidate_count;
     message.data = own.own.data();
     message.result = own.sums.data();
+    return message;
   }
 
-  void do_consume(const Exec& exec, int round, const Message&, SketchState& own, const Context&) const override {
+  void consume(const Exec& exec, int round, const Message&, const Step&, State& state) const override {
     if (round != 0) return;
-    own.skip = kernels::count_non_finite(exec, Span<const float>(own.summed)) > 0;
-    if (own.skip) return;
+    auto& own = state.as<SketchState>();
+    own.lost = kernels::count_non_finite(exec, Span<const float>(own.summed)) > 0;
+    if (own.lost) return;
     own.sketch.estimate(exec, Span<const float>(own.summed), Span<float>(own.estimates));
-    own.skip = !own.heavy.run(exec, own.estimates, own.candidates, own.chosen);
+    own.lost = !own.heavy.run(exec, own.estimates, own.candidates, own.chosen);
   }
 
-  void do_finish(const Exec& exec, const Source& source, SketchState& own, const Context& context,
-                 const Span<float>& out, Verdict& verdict) const override {
-    own.skip = own.skip || !own.largest.run(exec, own.sums, own.places, own.chosen);
-    if (own.skip) return verdict.skip(exec);
-    Kokkos::deep_copy(exec, out, 0.0f);
-    send_chosen(exec, source, own, 1.0f / static_cast<float>(context.ranks), out);
-    own.taken = true;
-  }
-
-  /// Before finish() has succeeded the memory still holds a.
-  void do_give_back(const Exec& exec, const Source& source, SketchState& own, const Message&,
-                    const Span<const float>&) const override {
-    if (std::exchange(own.taken, false) && source.has_memory()) return_chosen(exec, source, own);
+  void finish(const Exec& exec, const Step& step, State& state) const override {
+    auto& own = state.as<SketchState>();
+    own.lost = own.lost || !own.largest.run(exec, own.sums, own.places, own.chosen);
+    if (own.lost) return count_diverged(exec, step.faults);
+    Kokkos::deep_copy(exec, step.mean, 0.0f);
+    send_chosen(exec, step.source, own, 1.0f / static_cast<float>(step.context.ranks), step.mean);
   }
 
  private:

@@ -16,8 +16,8 @@
 // (Rothchild et al., ICML 2020), the authors' successor, which has 5 rows. This sends 54 k floats and pays only for
 // small ratios.
 //
-// NaN and infinity: a rank whose gradient is not finite sends NaN. Every rank sees the same sums, and a sum that is not
-// finite, by a flag or an overflow, skips the step.
+// NaN and infinity: a rank whose gradient is not finite sends NaN. Every rank sees the same sums, and one that is not
+// finite, by a flag or an overflow, ends the run.
 //
 // Passes with momentum (R: read, W: write): 3R + 2W to form a, `rows` reads to sketch, 1 write of the estimates and 2
 // reads to choose. Work space: 4 n bytes of estimates, 0.5 rows n of hashes.

@@ -4,30 +4,30 @@
 
 namespace gradcomp {
 
-void State::resize(index_t count) {
-  Segment& segment = layout.segments.at(0);
-  segment.count = count;
-  segment.shape.assign(1, count);
-  if (!kept.empty()) kept[0] = count;
+void take_flag(const Exec& exec, const Received& received, const std::string& method, const Span<float>& out) {
+  require(static_cast<index_t>(received.bytes.size()) == payload_header_bytes,
+          "{}: flagged payload of {} bytes, expected a header alone", method, received.bytes.size());
+  const FaultCounts faults = received.faults;
+  Kokkos::parallel_for(
+      "gradcomp::core::take_flag", IndexRange(exec, 0, 1), KOKKOS_LAMBDA(const index_t) {
+        faults.diverged();
+        if (out.size() > 0) out(0) = Kokkos::Experimental::quiet_NaN_v<float>;
+      });
 }
 
 Compressor::Compressor(Info info, ParameterValues options) : m_info(std::move(info)), m_options(std::move(options)) {}
 
-void Compressor::finish(const Exec&, const Source&, State&, const Context&, const Span<float>&, Verdict&) const {
+index_t Compressor::payload_capacity(const Layout& layout) const {
+  const bool bytes = m_info.rounds.size() == 1 && m_info.rounds[0] == MessageKind::bytes;
+  return bytes ? payload_header_bytes + payload_bytes(layout, max_kept(layout)) : 0;
+}
+
+void Compressor::finish(const Exec&, const Step&, State&) const {
   throw Error(m_info.name + ": a method of one bytes round has no finish()");
 }
 
-void Compressor::decode_add(const Exec&, const Span<const std::byte>&, float, State&, const Span<float>&,
-                            Verdict&) const {
+void Compressor::decode_add(const Exec&, const Received&, State&, const Span<float>&) const {
   throw Error(m_info.name + ": a summable method has no decode_add()");
-}
-
-void Compressor::give_back(const Exec& exec, const Source& source, State& state, const Message& message,
-                           const Span<const float>&) const {
-  if (!source.has_memory() || message.kind != MessageKind::bytes) return;
-  const Span<const std::byte> payload(message.payload.data(), static_cast<std::size_t>(message.size));
-  decode_add(exec, payload, source.returning(), state,
-             Span<float>(source.memory, static_cast<std::size_t>(source.count)), state.verdict);
 }
 
 void Compressor::resize(const Exec&, State&, index_t) const {

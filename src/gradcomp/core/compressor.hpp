@@ -3,19 +3,20 @@
 //
 // One step of one bucket:
 //   for round in 0 .. rounds-1:   produce(round) -> Message;  the exchange carries it;  consume(round)
-//   finish() -> out, the estimate of the mean gradient
-// If a method has a single round of bytes, the exchange itself computes out = mean over ranks of decode_add(payload),
-// and calls neither consume() nor finish(). Methods derive from CompressorOf<their State> (core/compressor_of.hpp).
+//   finish() writes the estimate of the mean gradient to step.mean
+// If a method has a single round of bytes, the exchange itself computes the mean over ranks of decode_add(payload), and
+// calls neither consume() nor finish(). A method that keeps more than a State has asks for it with state.as<Own>().
 //
 // Rules, checked by tests/conformance for every registered method:
 //  - Nothing is allocated after prepare(). Equal inputs give equal bytes, for any number of threads.
 //  - Batched launches process all segments of the layout. No function calls a global fence.
-//  - Non-finite gradient elements never enter a message or a memory. Instead the message is flagged: a summable one by
-//    NaN in element 0 (+infinity if the reduction is a maximum), a bytes one by PayloadHeader::flag_skip. A flagged
-//    payload has no sections, or, if the host could not know of the flag, sections that receivers ignore. All ranks
-//    skip the step, and give_back() returns to the memory what had been sent.
+//  - Non-finite gradient elements never enter a memory. Instead the message is flagged: a summable one by NaN in
+//    element 0 (+infinity if the reduction is a maximum), a bytes one by PayloadHeader::flag_diverged. All ranks see it
+//    and the run of the method ends, so what else the message and the mean hold does not matter.
+//  - Whoever reads a message or a sum of other ranks counts what he finds in step.faults or received.faults: a flag or
+//    a sum that is not finite as diverged, what no sender writes as broken. Nonsense may give nonsense, but it is never
+//    used as an index, and never converted to an integer unchecked.
 //  - Unless Info::host_sizes is set, no function waits for a device (docs/concepts.md, "What the host may know").
-//  - decode_add() trusts no byte: it throws Error for a wrong length, index or count, and never writes outside `out`.
 #include <memory>
 #include <string>
 #include <utility>
@@ -46,6 +47,26 @@ struct Context {
   std::int64_t turn() const { return exchange < 0 ? step : exchange; }
 };
 
+/// One step of one bucket, as its compressor sees it.
+struct Step {
+  Source source;
+  Span<float> mean;  ///< where finish() writes the estimate, as many elements as the source; work space until then
+  Context context;
+  FaultCounts faults;
+};
+
+/// A payload that has arrived.
+struct Received {
+  Span<const std::byte> bytes;
+  Context sender = {};  ///< under which it was made
+  float weight = 1;
+  FaultCounts faults = {};
+};
+
+/// For decoders that have read the header on the host, and found a flag: does what decode_add() promises. Throws Error,
+/// which names the method, if sections follow the header.
+void take_flag(const Exec& exec, const Received& received, const std::string& method, const Span<float>& out);
+
 /// Everything that a compressor remembers between steps (memories()), and its work space (the rest). One per bucket.
 class State {
  public:
@@ -55,12 +76,12 @@ class State {
   virtual Memories memories() { return {}; }
   /// Bytes of the work space, for the report of memory.
   virtual index_t scratch_bytes() const { return 0; }
-  /// Called once after prepare() if the sources will have a memory; allocates what only such sources need.
-  virtual void remember() {}
-  /// Shortens a layout of one segment to `count` elements; allocates nothing.
-  void resize(index_t count);
-  /// Sets `context`. A composition passes it on to the States of its parts.
-  virtual void follow(const Context& other) { context = other; }
+
+  /// This State as the type that the method's prepare() makes.
+  template <class Own>
+  Own& as() {
+    return static_cast<Own&>(*this);
+  }
 
   Layout layout;  ///< what prepare() was given
 
@@ -68,12 +89,6 @@ class State {
   /// The report of densities reads both.
   std::vector<index_t> kept;
   std::vector<index_t> target;
-
-  /// Seed, step and rank with which the payloads that decode_add() gets were made: those of the last produce(), unless
-  /// follow() has changed them (Receiver::add_from()).
-  Context context;
-
-  Verdict verdict;  ///< of decodings outside the exchange: in give_back(), and of a composition's own values
 };
 
 class Compressor {
@@ -90,46 +105,33 @@ class Compressor {
   /// Allocates everything that a bucket of this layout needs.
   virtual std::unique_ptr<State> prepare(const Layout& layout) const = 0;
 
-  /// Largest size of a bytes message for this layout, header included (0 for summable methods).
-  virtual index_t payload_capacity(const Layout& layout) const = 0;
-
   /// Bytes of the messages of one step with `kept` entries in all, headers excluded. `kept` is ignored if the size is
-  /// fixed. If has_fixed_bytes() is false, this is an upper bound.
+  /// fixed. If Info::fixed_bytes is false, this is an upper bound.
   virtual index_t payload_bytes(const Layout& layout, index_t kept) const = 0;
-  /// False if the size of messages depends on more of the data than the number of entries.
-  virtual bool has_fixed_bytes() const { return true; }
+
+  /// Largest size of a bytes message for this layout, header included (0 for summable methods).
+  virtual index_t payload_capacity(const Layout& layout) const;
 
   /// Largest number of entries of a message with Message::sparse for this layout; 0: messages are not sparse.
   virtual index_t max_kept(const Layout& /*layout*/) const { return 0; }
 
   /// Makes the message of `round` from the source. After the call the source's memory holds what was not sent.
-  virtual void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
-                       Message& message) const = 0;
+  virtual Message produce(const Exec& exec, int round, const Step& step, State& state) const = 0;
 
-  /// Takes the reduced message of a summable round. Only finish() writes `out` and the memory.
-  virtual void consume(const Exec&, int /*round*/, const Message&, State&, const Context&) const {}
+  /// Takes the reduced message of a summable round. Only finish() writes the mean and the memory.
+  virtual void consume(const Exec&, int /*round*/, const Message&, const Step&, State&) const {}
 
-  /// Summable methods: writes the estimate of the mean gradient to `out`, and what was not sent to the memory. If a
-  /// rank flagged the step, raises the verdict's flag; `out` is then unspecified, and the memory holds a.
-  virtual void finish(const Exec& exec, const Source& source, State& state, const Context& context,
-                      const Span<float>& out, Verdict& verdict) const;
+  /// Summable methods: writes the estimate of the mean gradient to step.mean, and what was not sent to the memory.
+  virtual void finish(const Exec& exec, const Step& step, State& state) const;
 
-  /// Bytes methods: out += weight * decoded. If the bytes are not a payload of this method for this layout, throws
-  /// Error, or lets the verdict throw later if the host does not see the bytes. `out` is then unspecified, but
-  /// nothing outside it is written. A flagged payload adds nothing and raises the verdict's flag.
-  virtual void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                          const Span<float>& out, Verdict& verdict) const;
+  /// Bytes methods: out += weight * decoded. Throws Error for a wrong length; trusts no byte and never writes outside
+  /// `out`. A flagged payload is counted and adds nothing, but element 0 of `out` becomes NaN: what is made of the sum
+  /// is then flagged too.
+  virtual void decode_add(const Exec& exec, const Received& received, State& state, const Span<float>& out) const;
 
-  /// After a skipped step: returns to the memory of `source` what the last step took out of it. If finish() was called,
-  /// `out` is what it wrote. Default: bytes methods decode their own payload into the memory. A velocity that the step
-  /// masked stays masked.
-  virtual void give_back(const Exec& exec, const Source& source, State& state, const Message& message,
-                         const Span<const float>& out) const;
-
-  /// Whether resize() may be called: the method can then code the values that another method keeps (value coders).
-  virtual bool can_resize() const { return false; }
-  /// Restricts a State that was prepared for one segment to the first `count` elements of this segment. Layout, lengths
-  /// and messages are then as if it had been prepared for `count` elements. Allocates nothing.
+  /// If Info::can_resize is set, the method can code the values that another method keeps (value coders): restricts a
+  /// State that was prepared for one segment to the first `count` elements of this segment. Layout, lengths and
+  /// messages are then as if it had been prepared for `count` elements. Allocates nothing.
   virtual void resize(const Exec& exec, State& state, index_t count) const;
 
   /// The header of this method's payloads.

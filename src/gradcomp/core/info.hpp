@@ -30,6 +30,8 @@ struct Info {
   bool stripes = false;     ///< a bucket may be cut at granules: its stripes send as much in all as the whole
   bool travels = true;      ///< false: its messages are empty, and every rank keeps its own gradient
   bool in_place = false;    ///< finish() may write to the array that the gradient is in
+  bool fixed_bytes = true;  ///< false: the size of messages depends on more of the data than the number of entries
+  bool can_resize = false;  ///< Compressor::resize() may be called: it can code the values that another method keeps
   bool host_sizes = false;  ///< produce() and decode_add() may wait for a device, as the host needs sizes of messages
   std::string feedback = "none";                              ///< default feedback
   std::vector<std::string> feedbacks = {"none", "residual"};  ///< kinds that the method can work with

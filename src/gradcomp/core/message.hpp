@@ -19,9 +19,8 @@ struct Message {
   MessageKind kind = MessageKind::summable;
 
   // summable: set by produce(); the exchange reads `data` and writes the reduction over ranks to `result`. Both belong
-  // to the compressor's State (or to the source) and may be the same array. A rank that must skip the step (non-finite
-  // gradient) sends NaN in element 0, or +infinity if the reduction is a maximum; every rank then sees this in the
-  // result.
+  // to the compressor's State (or to the source) and may be the same array. A rank whose gradient is not finite sends
+  // NaN in element 0, or +infinity if the reduction is a maximum; every rank then sees this in the result.
   DType dtype = DType::f32;
   ReduceOp op = ReduceOp::sum;
   index_t count = 0;

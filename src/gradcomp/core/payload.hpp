@@ -3,14 +3,16 @@
 #include <string>
 #include <type_traits>
 
-#include "gradcomp/core/verdict.hpp"
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/core/faults.hpp"
 
 namespace gradcomp {
 
 struct PayloadHeader {
   static constexpr std::uint32_t magic_value = 0x50434721;  // "!GCP"
   static constexpr std::uint16_t version_value = 1;
-  static constexpr std::uint32_t flag_skip = 1;  ///< the sender saw a non-finite gradient: all ranks skip the step
+  static constexpr std::uint32_t flag_diverged =
+      1;  ///< the sender saw a non-finite gradient: nobody reads the sections
   static constexpr std::uint32_t any_flags = 0xffffffff;  ///< for a stage whose inner decoder checks the flags
 
   std::uint32_t magic = magic_value;
@@ -21,7 +23,7 @@ struct PayloadHeader {
   std::uint32_t flags = 0;
   std::uint32_t spec = 0;  ///< text_hash() of the canonical options: payloads made with other options are refused
 
-  bool skip() const { return (flags & flag_skip) != 0; }
+  bool diverged() const { return (flags & flag_diverged) != 0; }
 };
 static_assert(sizeof(PayloadHeader) == 32 && std::is_trivially_copyable_v<PayloadHeader>);
 inline constexpr index_t payload_header_bytes = sizeof(PayloadHeader);
@@ -32,10 +34,40 @@ constexpr index_t padded_bytes(index_t bytes) { return (bytes + 3) / 4 * 4; }
 /// The 32-bit FNV-1a hash of `text`: identifies methods and options in headers and in checks at the start of a run.
 std::uint32_t text_hash(const char* text);
 
+/// Where a pass notes a gradient that is not finite: the flags of a payload's header, or a word of a State. It stays
+/// noted.
+struct Mark {
+  std::uint32_t* word = nullptr;
+
+  KOKKOS_FUNCTION void set() const {
+    if (word != nullptr) Kokkos::atomic_store(word, PayloadHeader::flag_diverged);
+  }
+  KOKKOS_FUNCTION bool is_set() const { return word != nullptr && (*word & PayloadHeader::flag_diverged) != 0; }
+};
+
+/// The flags of a payload of a method that sets no other flag. `payload` is aligned to 4 bytes.
+Mark mark_in(const Span<std::byte>& payload);
+
+/// Whether a payload may be decoded. Decoding kernels ask, each of their units, so that no launch comes before them.
+struct Admission {
+  const std::uint32_t* words = nullptr;  ///< of the header; null: the sections may be decoded in any case
+  PayloadHeader expected = {};
+  FaultCounts faults = {};
+  float* out = nullptr;  ///< becomes NaN if the payload is flagged, so that what is made of the sum is flagged too
+
+  /// False if the payload is flagged, or if its header is not the expected one. The first unit counts this: `first` is
+  /// true in one unit of one kernel.
+  KOKKOS_FUNCTION bool admits(bool first) const;
+  /// For hosts, where units are small: asks once, before the launch. After `true`, every unit is admitted.
+  bool settle() {
+    const bool admitted = admits(true);
+    words = nullptr;
+    return admitted;
+  }
+};
+
 /// Writes `header` to the first bytes of `payload` (device), ordered on exec.
 void write_header(const Exec& exec, const PayloadHeader& header, const Span<std::byte>& payload);
-/// The same, but if `flagged` is not zero, the header has flag_skip and no entries.
-void write_header(const Exec& exec, const PayloadHeader& header, const Span<std::byte>& payload, const Tally& flagged);
 
 /// Copies the header to the host. Throws Error if `payload` is too short, or if magic or version are wrong. Waits for
 /// exec.
@@ -44,18 +76,25 @@ PayloadHeader read_header(const Exec& exec, const Span<const std::byte>& payload
 /// The same, but also throws Error if method, spec or element count are not the expected ones, or if a flag is not
 /// among `known`.
 PayloadHeader read_header(const Exec& exec, const Span<const std::byte>& payload, const PayloadHeader& expected,
-                          std::uint32_t known = PayloadHeader::flag_skip);
+                          std::uint32_t known = PayloadHeader::flag_diverged);
 
-/// For decoders that have read `header`, behind which the payload has `size` bytes: returns whether the payload is
-/// flagged, and then raises the verdict's flag. Throws Error if a flagged payload has entries, sections or other flags.
-bool take_flag(const Exec& exec, const PayloadHeader& header, index_t size, const std::string& method,
-               Verdict& verdict);
-
-/// Checks the header of a payload with `size` bytes behind it; on hosts, a flagged payload must have none. Clears
-/// `refused`, and sets it to 1 if nothing may be decoded. This is so if the payload is flagged, which also raises the
-/// verdict's flag, or broken; hosts then throw Error at once, and devices later (Verdict::skipped()). Never waits for
-/// a device.
-void admit_header(const Exec& exec, const Span<const std::byte>& payload, const PayloadHeader& expected, index_t size,
-                  const std::string& method, const Tally& refused, Verdict& verdict);
+KOKKOS_INLINE_FUNCTION bool Admission::admits(bool first) const {
+  if (words == nullptr) return true;
+  const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
+  const bool same = words[0] == expected.magic &&
+                    words[1] == (expected.version | static_cast<std::uint32_t>(expected.method) << 16) &&
+                    words[2] == low(expected.elements) && words[3] == low(expected.elements >> 32) &&
+                    words[4] == low(expected.kept) && words[5] == low(expected.kept >> 32) && words[7] == expected.spec;
+  const std::uint32_t flags = words[6];
+  if (same && flags == expected.flags) return true;
+  if (!first) return false;
+  if (same && flags == PayloadHeader::flag_diverged) {
+    faults.diverged();
+    if (out != nullptr) *out = Kokkos::Experimental::quiet_NaN_v<float>;
+  } else {
+    faults.broken();
+  }
+  return false;
+}
 
 }  // namespace gradcomp

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "gradcomp/core/compressor_of.hpp"
+#include "gradcomp/core/compressor.hpp"
 #include "gradcomp/core/spec_part.hpp"
 
 namespace gradcomp {

@@ -29,12 +29,7 @@ struct Source {
   bool nesterov = false;      ///< u = m (u + gamma g), a = v + u + gamma g
   bool masking = false;       ///< of momentum_correction: u = 0 where an element was sent
 
-  float* target = nullptr;  ///< where finish() will write the mean, `count` elements; work space until then
-
   KOKKOS_FUNCTION bool has_memory() const { return memory != nullptr; }
-
-  /// The factor of decoded values when a message is taken back into `memory`.
-  float returning() const { return kind == Kind::ef21 ? -1.0f : 1.0f; }
 
   /// True unless `value` is infinite or not a number; looks at bits, so that no fast-math flag can break it.
   KOKKOS_INLINE_FUNCTION static bool is_finite(float value) {
@@ -43,7 +38,7 @@ struct Source {
 
   /// Forms a of element i, once in a step. If the gradient is not finite, or its sum with the memory overflows, sets
   /// `good` to false (never to true) and leaves the memories as they were (a is then r, v or 0); the compressor must
-  /// then produce a flagged message.
+  /// then produce a flagged message (Mark).
   KOKKOS_INLINE_FUNCTION float accumulate(index_t i, bool& good) const {
     const float g = gradient[i];
     if (kind == Kind::none) {

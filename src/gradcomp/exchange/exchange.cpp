@@ -30,99 +30,84 @@ Exchange::Exchange(const MethodSpec& method, const Layout& layout, std::unique_p
                    const ExchangeOptions& options)
     : m_method(method),
       m_transport(std::move(transport)),
-      m_seed(options.seed),
       m_count(layout.count()),
       m_ranges(buckets_of(layout, options)) {
   if (options.overlapped) m_side.emplace();
   for (const BucketRange& range : m_ranges) {
     const auto number = static_cast<int>(m_reductions.size());
     m_reductions.push_back(
-        std::make_unique<Reduction>(m_method, layout.slice(range.first, range.last), *m_transport, number));
+        std::make_unique<Reduction>(m_method, layout.slice(range.first, range.last), *m_transport, m_faults, number));
     m_rounds = m_reductions.back()->rounds();
   }
 }
 
-void Exchange::begin(const Exec& exec, const Span<const float>& gradient, const Span<float>& mean, std::int64_t step,
-                     Timeline* timeline, double rate, std::int64_t number) {
+void Exchange::begin(const Exec&, const Span<const float>& gradient, const Span<float>& mean, const Context& context,
+                     Timeline* timeline) {
   require(static_cast<index_t>(gradient.size()) == m_count && gradient.size() == mean.size(),
           "exchange: a gradient of {} elements and a mean of {}, expected {}", gradient.size(), mean.size(), m_count);
-  resolve(exec);  // before the verdict's flags are cleared
   m_gradient = gradient;
   m_mean = mean;
-  m_context = {m_seed, step, m_transport->rank(), m_transport->size()};
-  m_context.rate = rate;
-  m_context.exchange = number;
+  m_context = context;
   m_timeline = timeline;
   m_launched = 0;
   m_sent_before = sent();
-  m_verdict.clear(after(exec));
 }
 
-void Exchange::launch(const Exec& exec, std::size_t bucket, int round) {
+/// Launches the next round of a bucket; before the first one its gradient is complete.
+void Exchange::launch(const Exec& exec, std::size_t bucket) {
   Reduction& reduction = *m_reductions[bucket];
-  if (round == 0) {  // only now its gradient is complete
+  if (bucket >= m_launched) {
     const BucketRange& range = m_ranges[bucket];
     reduction.begin(exec, subspan(m_gradient, range.offset, range.count), subspan(m_mean, range.offset, range.count),
                     m_context, m_timeline);
+    m_launched = bucket + 1;
   }
-  reduction.launch(exec, round);
+  reduction.launch(exec);
 }
 
-void Exchange::complete(const Exec& exec, std::size_t bucket, int round, const Idle& idle) {
+void Exchange::complete(const Exec& exec, std::size_t bucket, const Idle& idle) {
   Reduction& reduction = *m_reductions[bucket];
-  if (idle) fill_wait(m_idle_portion, m_timeline, idle, [&] { return reduction.ready(); });
-  reduction.complete(exec, round);
-  if (round + 1 == m_rounds) reduction.finish(exec, m_verdict);
+  if (idle) fill_wait(m_idle_portion, m_timeline, idle, [&] { return reduction.arrived(); });
+  reduction.complete(exec);
+  if (reduction.done()) reduction.finish(exec);
 }
 
-void Exchange::ready(const Exec& exec, std::size_t first_segment) {
+void Exchange::gradient_ready(const Exec& exec, std::size_t first_segment) {
   const auto next_is_ready = [&] {
     return m_launched < m_ranges.size() && m_ranges[m_launched].first >= first_segment;
   };
   if (!m_side || !next_is_ready()) return;
   const Exec& side = after(exec);
-  while (next_is_ready()) launch(side, m_launched++, 0);
+  while (next_is_ready()) launch(side, m_launched);
 }
 
-const Verdict& Exchange::finish(const Exec& exec, const Idle& idle) {
-  ready(exec, 0);
+void Exchange::finish(const Exec& exec, const Idle& idle) {
+  gradient_ready(exec, 0);
   const Exec& side = after(exec);
   if (m_side) {
     for (int round = 0; round < m_rounds; ++round) {
       for (std::size_t bucket = 0; bucket < m_ranges.size(); ++bucket) {
-        complete(side, bucket, round, idle);
-        if (round + 1 < m_rounds) launch(side, bucket, round + 1);
+        complete(side, bucket, idle);
+        if (round + 1 < m_rounds) launch(side, bucket);
       }
     }
   } else {
     for (std::size_t bucket = 0; bucket < m_ranges.size(); ++bucket) {
       for (int round = 0; round < m_rounds; ++round) {
-        launch(side, bucket, round);
-        complete(side, bucket, round, idle);
+        launch(side, bucket);
+        complete(side, bucket, idle);
       }
     }
   }
-  m_verdict.fetch(side);
+  m_faults.fetch(side);
   join(exec);
-  return m_verdict;
 }
 
-StepReport Exchange::close(const Exec& exec) {
-  const Exec& side = after(exec);
-  for (auto& reduction : m_reductions) reduction->settle(side, m_verdict);
-  join(exec);
-  m_open = true;
-  if (device_is_host) resolve(exec);
+StepReport Exchange::report() const {
   StepReport report;
-  report.skipped_steps = std::exchange(m_skipped, {});
   for (const auto& reduction : m_reductions) add(report, *reduction);
   report.wire_bytes = sent() - m_sent_before;
   return report;
-}
-
-void note_skipped(StepReport& report, index_t step) {
-  std::vector<index_t>& steps = report.skipped_steps;
-  if (std::find(steps.begin(), steps.end(), step) == steps.end()) steps.push_back(step);
 }
 
 void append_density(const Sender& sender, std::vector<double>& ratios) {
@@ -140,22 +125,6 @@ void add(StepReport& report, const Reduction& bucket) {
   report.payload_bytes += bytes.payload;
   report.header_bytes += bytes.header;
   append_density(bucket.sender(), report.density_ratio);
-}
-
-void Exchange::resolve(const Exec& exec) {
-  if (!std::exchange(m_open, false)) return;
-  if (!m_verdict.skipped()) return;
-  m_skipped.push_back(m_context.step);
-  const Exec& side = after(exec);
-  for (auto& reduction : m_reductions) reduction->take_back(side);
-  join(exec);
-}
-
-StepReport Exchange::drain(const Exec& exec) {
-  resolve(exec);
-  StepReport report;
-  report.skipped_steps = std::exchange(m_skipped, {});
-  return report;
 }
 
 Memories Exchange::memories() {

@@ -21,9 +21,6 @@ namespace gradcomp {
 
 /// What one step moved and kept on this rank, summed over buckets.
 struct StepReport {
-  /// Numbers of the steps that some rank flagged: the memories were given back, and the mean is unspecified. On a
-  /// device, and with strategies that report late, these may be earlier steps. Each skipped step is reported once.
-  std::vector<index_t> skipped_steps;
   index_t payload_bytes = 0;  ///< of the messages that the exchange carries, headers excluded
   index_t header_bytes = 0;   ///< of the headers of these messages
   index_t wire_bytes = 0;     ///< what this rank sends, by the true volume of the algorithms (counting transport)
@@ -31,12 +28,7 @@ struct StepReport {
   /// Of servers: updates between the parameters of a gradient and the update by it, one per gradient that this rank's
   /// server applied.
   std::vector<index_t> staleness;
-
-  bool skipped() const { return !skipped_steps.empty(); }
 };
-
-/// Adds the number of a skipped step, unless it is there.
-void note_skipped(StepReport& report, index_t step);
 
 /// Appends the achieved / target densities of a sender's last step, one per segment with a target.
 void append_density(const Sender& sender, std::vector<double>& ratios);
@@ -64,28 +56,18 @@ class Exchange {
   bool in_place() const { return m_method.compressor->info().in_place; }
 
   /// Starts a step on `gradient`, which is still being filled. Its mean will be in `mean`. Both have as many elements
-  /// as the model. `rate`: the learning rate with which the mean is applied. `number`: Context::exchange. Throws Error
-  /// for other sizes.
-  void begin(const Exec& exec, const Span<const float>& gradient, const Span<float>& mean, std::int64_t step,
-             Timeline* timeline, double rate = 1, std::int64_t number = -1);
+  /// as the model. Throws Error for other sizes.
+  void begin(const Exec& exec, const Span<const float>& gradient, const Span<float>& mean, const Context& context,
+             Timeline* timeline);
   /// Tells that all segments from `first_segment` on are complete.
-  void ready(const Exec& exec, std::size_t first_segment);
-  /// Finishes all buckets: their means are written, and the verdict says whether the step counts. `idle` does other
-  /// work during the waits.
-  const Verdict& finish(const Exec& exec, const Idle& idle = {});
-  /// Call it after finish(): settles the memories and reports. resolve() takes back a step that is skipped.
-  StepReport close(const Exec& exec);
-  /// Takes the last step back if it is skipped. On hosts, close() calls it. On devices close() does not wait for the
-  /// verdict: begin() calls it, and whoever needs the memories earlier must call it too.
-  void resolve(const Exec& exec);
-  /// resolve(), and a report of nothing but skipped steps that close() has not reported.
-  StepReport drain(const Exec& exec);
-
-  /// finish() and close().
-  StepReport end(const Exec& exec) {
-    finish(exec);
-    return close(exec);
-  }
+  void gradient_ready(const Exec& exec, std::size_t first_segment);
+  /// Finishes all buckets: their means are written. `idle` does other work during the waits.
+  void finish(const Exec& exec, const Idle& idle = {});
+  /// What the step moved and kept. Call it after finish().
+  StepReport report() const;
+  /// Whether some rank's values were not finite, as of the last finish(), for which this waits on a device. Equal on
+  /// all ranks. Throws Error if a message was broken.
+  bool diverged() const { return m_faults.diverged(); }
 
   /// The memories of all buckets; MemoryView::bucket is the number of the bucket.
   Memories memories();
@@ -103,28 +85,25 @@ class Exchange {
   void join(const Exec& exec) {
     if (m_side) m_side->join(exec);
   }
-  void launch(const Exec& exec, std::size_t bucket, int round);
-  void complete(const Exec& exec, std::size_t bucket, int round, const Idle& idle);
+  void launch(const Exec& exec, std::size_t bucket);
+  void complete(const Exec& exec, std::size_t bucket, const Idle& idle);
 
   MethodSpec m_method;
+  Faults m_faults;
   /// the transport uses their buffers, so it is destroyed before them
   std::vector<std::unique_ptr<Reduction>> m_reductions;
   std::unique_ptr<CountingTransport> m_transport;
-  std::uint64_t m_seed;
   index_t m_count;  ///< number of elements of the model
   std::vector<BucketRange> m_ranges;
-  int m_rounds = 1;  ///< per step, of every reduction
-  Verdict m_verdict;
+  int m_rounds = 1;           ///< per step, of every reduction
   double m_idle_portion = 0;  ///< seconds of the last portion of work that filled a wait
 
   Span<const float> m_gradient;  ///< of this step, as are all members below
   Span<float> m_mean;
   Context m_context;
   Timeline* m_timeline = nullptr;
-  std::size_t m_launched = 0;      ///< number of buckets whose round 0 was launched
-  index_t m_sent_before = 0;       ///< wire bytes before this step
-  bool m_open = false;             ///< closed, but not resolved yet
-  std::vector<index_t> m_skipped;  ///< steps that were skipped and are not reported yet
+  std::size_t m_launched = 0;  ///< number of buckets whose round 0 was launched
+  index_t m_sent_before = 0;   ///< wire bytes before this step
 
   std::optional<SideStream> m_side;  ///< only if overlapped; declared last, so that its work ends before the buffers do
 };

@@ -24,7 +24,7 @@ OneRank::OneRank(const MethodSpec& method, const Layout& layout, std::uint64_t s
     : m_gathered(sends_bytes(method.compressor->info())),
       m_seed(seed),
       m_self(make_self()),
-      m_reduction(alone(method), layout, *m_self),
+      m_reduction(alone(method), layout, *m_self, m_faults),
       m_receiver(m_reduction.sender().compressor(), m_reduction.sender().state()),
       m_out("gradcomp::exchange::one_rank::out", static_cast<std::size_t>(layout.count())),
       m_has_state(!m_reduction.sender().state().memories().empty()) {}
@@ -34,36 +34,35 @@ void OneRank::forget(const Exec& exec) {
   Kokkos::deep_copy(exec, m_out, 0.0f);  // decode_add() adds
 }
 
-void OneRank::launch(const Exec& exec, int round) {
+void OneRank::launch(const Exec& exec) {
   if (m_gathered) {
-    sender().produce(exec, round);
+    sender().produce(exec, 0);
   } else {
-    m_reduction.launch(exec, round);
+    m_reduction.launch(exec);
   }
   if (m_seen) m_seen(sender().message());
 }
 
 void OneRank::compress(const Exec& exec, const Span<const float>& gradient, std::int64_t step) {
   m_timeline.begin_step(exec);  // on a device, the times of stages are relative to its event
-  m_verdict.clear(exec);
   m_reduction.begin(exec, gradient, m_out, {m_seed, step, 0, 1}, &m_timeline);
   m_step = step;
   for (int round = 0; round < m_reduction.rounds(); ++round) {
-    if (round > 0) m_reduction.complete(exec, round - 1);
-    launch(exec, round);
+    if (round > 0) m_reduction.complete(exec);
+    launch(exec);
   }
 }
 
 void OneRank::decompress(const Exec& exec) {
   m_timeline.begin_step(exec);
   if (m_gathered) {
-    m_receiver.add(exec, sender().payload(), 1.0f, m_out, m_verdict);
+    m_receiver.add(exec, {sender().payload(), sender().context(), 1.0f, m_faults.counts()}, m_out);
   } else {
-    m_reduction.complete(exec, m_reduction.rounds() - 1);
-    m_reduction.finish(exec, m_verdict);
+    m_reduction.complete(exec);
+    sender().finish(exec);
   }
-  m_verdict.fetch(exec);
-  require(!m_verdict.skipped(), "{}: step {} was flagged: the gradient, or its sum with the memory, is not finite",
+  m_faults.fetch(exec);
+  require(!m_faults.diverged(), "{}: step {}: the gradient, or its sum with the memory, is not finite",
           sender().compressor().info().name, m_step);
 }
 

@@ -23,8 +23,8 @@ class OneRank {
   void compress(const Exec& exec, const Span<const float>& gradient, std::int64_t step = 0);
 
   /// Turns the last message into the estimate in out(). Messages of bytes are added: out() += decoded, which is a
-  /// difference for ef21. Throws Error if the step was flagged, because the gradient, or its sum with the memory, is
-  /// not finite.
+  /// difference for ef21. Throws Error if the gradient, or its sum with the memory, is not finite; the object is then
+  /// of no further use.
   void decompress(const Exec& exec);
 
   /// From now on calls `seen` with every message as produce() left it; null: calls nothing.
@@ -52,15 +52,15 @@ class OneRank {
   index_t bytes();
 
  private:
-  void launch(const Exec& exec, int round);
+  void launch(const Exec& exec);
 
   bool m_gathered;  ///< the method has one round, of bytes, which a receiver decodes
   std::uint64_t m_seed;
+  Faults m_faults;
   std::unique_ptr<Transport> m_self;
   Reduction m_reduction;
   Receiver m_receiver;
   Timeline m_timeline;
-  Verdict m_verdict;
   std::function<void(const Message&)> m_seen;
   Vector<float> m_out;
   std::int64_t m_step = 0;

@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "gradcomp/core/compressor.hpp"
-#include "gradcomp/core/verdict.hpp"
 
 namespace gradcomp {
 
@@ -16,20 +15,9 @@ class Receiver {
   /// A receiver with the State of a sender's stripe, which outlives it.
   Receiver(const Compressor& compressor, State& state) : m_compressor(&compressor), m_state(&state) {}
 
-  /// Compressor::decode_add(): out += weight * the decoded `payload`. A flagged message only raises the verdict's flag.
-  void add(const Exec& exec, const Span<const std::byte>& payload, float weight, const Span<float>& out,
-           Verdict& verdict) const {
-    m_compressor->decode_add(exec, payload, weight, *m_state, out, verdict);
-  }
-
-  /// add() for a payload that was made with another seed, step or rank than the State's last one. A server's State, for
-  /// example, makes no payloads.
-  void add_from(const Exec& exec, const Context& sender, const Span<const std::byte>& payload, float weight,
-                const Span<float>& out, Verdict& verdict) const {
-    const Context own = m_state->context;
-    m_state->follow(sender);
-    add(exec, payload, weight, out, verdict);
-    m_state->follow(own);
+  /// Compressor::decode_add(): out += received.weight * the decoded payload.
+  void add(const Exec& exec, const Received& received, const Span<float>& out) const {
+    m_compressor->decode_add(exec, received, *m_state, out);
   }
 
  private:

@@ -44,11 +44,8 @@ class Reducer {
   virtual void launch(const Exec& exec, int round, std::vector<Call>& calls) = 0;
   /// The calls of `round` have ended. `found` holds what each of them found; it is valid until the next launch().
   virtual void complete(const Exec& exec, int round, std::span<const Found> found) = 0;
-  /// Writes the mean. If some rank flagged the step, raises the verdict's flag and leaves `mean` unspecified. Every
-  /// rank gets the same answer.
-  virtual void finish(const Exec& exec, const Span<float>& mean, Verdict& verdict) = 0;
-  /// The step is skipped: gives back to the memories what it took. `mean` is what finish() left.
-  virtual void take_back(const Exec& exec, const Span<float>& mean) { m_sender.take_back(exec, mean); }
+  /// Writes the mean, m_sender.mean(). What was wrong is counted in m_sender.faults(), on every rank alike.
+  virtual void finish(const Exec& exec) = 0;
 
   /// Memories of the reducer itself.
   virtual Memories memories() { return {}; }
@@ -57,6 +54,13 @@ class Reducer {
   virtual MessageBytes more_bytes() const { return {}; }
 
  protected:
+  /// A payload that rank `from` made in this step, to be decoded with this weight.
+  Received received(const Span<const std::byte>& bytes, int from, float weight) const {
+    Context sender = m_sender.context();
+    sender.rank = from;
+    return {bytes, sender, weight, m_sender.faults()};
+  }
+
   Sender& m_sender;
   int m_rank, m_ranks;
 };

@@ -8,11 +8,13 @@ namespace {
 /// Converts a time to the clock of now_seconds().
 double seconds_of(Clock::time_point time) { return std::chrono::duration<double>(time.time_since_epoch()).count(); }
 
-Sender make_sender(const MethodSpec& method, const Layout& bucket, int ranks) {
+Sender make_sender(const MethodSpec& method, const Layout& bucket, int ranks, const FaultCounts& faults) {
   const Info& info = method.compressor->info();
   const Layout layout = seen_by(method, bucket);
-  if (!reducer_for(method.common.text("reducer"), info).striped) return Sender(method, layout);
-  return Sender(method, cut_stripes(layout, info.granule, ranks));
+  const ReducerEntry& reducer = reducer_for(method.common.text("reducer"), info);
+  if (reducer.name == "local") return Sender(method, layout, {});  // a rank must not end its run without the others
+  if (!reducer.striped) return Sender(method, layout, faults);
+  return Sender(method, cut_stripes(layout, info.granule, ranks), faults);
 }
 
 }  // namespace
@@ -21,8 +23,9 @@ Layout seen_by(const MethodSpec& method, const Layout& bucket) {
   return method.common.text("granularity") == "bucket" ? bucket.fused() : bucket;
 }
 
-Reduction::Reduction(const MethodSpec& method, const Layout& bucket, Transport& transport, int number)
-    : m_transport(transport), m_sender(make_sender(method, bucket, transport.size())) {
+Reduction::Reduction(const MethodSpec& method, const Layout& bucket, Transport& transport, const Faults& faults,
+                     int number)
+    : m_transport(transport), m_sender(make_sender(method, bucket, transport.size(), faults.counts())) {
   require(number <= max_tag / tags_per_reducer, "bucket {}: at most {} buckets can travel over one transport", number,
           max_tag / tags_per_reducer + 1);
   const ReducerEntry& entry = reducer_for(method.common.text("reducer"), method.compressor->info());
@@ -33,23 +36,23 @@ Reduction::Reduction(const MethodSpec& method, const Layout& bucket, Transport& 
 
 void Reduction::begin(const Exec& exec, const Span<const float>& gradient, const Span<float>& mean,
                       const Context& context, Timeline* timeline) {
-  m_mean = mean;
+  m_round = 0;
   m_timeline = timeline;
   m_sender.begin(exec, gradient, mean, m_reducer->adapted(context));
 }
 
-void Reduction::launch(const Exec& exec, int round) {
+void Reduction::launch(const Exec& exec) {
   m_calls.clear();
   {
     const StageScope stage(exec, m_timeline, Stage::compress);
-    m_reducer->launch(exec, round, m_calls);
+    m_reducer->launch(exec, m_round, m_calls);
   }
   if (m_calls.empty()) return;
   const WaitScope exposed(m_timeline);
   m_under_way = m_transport.start(exec, m_calls);
 }
 
-void Reduction::complete(const Exec& exec, int round) {
+void Reduction::complete(const Exec& exec) {
   std::span<const Found> found;
   if (!m_calls.empty()) {
     {
@@ -66,12 +69,13 @@ void Reduction::complete(const Exec& exec, int round) {
     }
   }
   const StageScope stage(exec, m_timeline, Stage::decompress);
-  m_reducer->complete(exec, round, found);
+  m_reducer->complete(exec, m_round++, found);
 }
 
-void Reduction::finish(const Exec& exec, Verdict& verdict) {
+void Reduction::finish(const Exec& exec) {
   const StageScope stage(exec, m_timeline, Stage::decompress);
-  m_reducer->finish(exec, m_mean, verdict);
+  m_reducer->finish(exec);
+  m_sender.follow_mean(exec);
 }
 
 MessageBytes Reduction::bytes() const {
@@ -85,20 +89,12 @@ Memories Reduction::memories() {
   return all;
 }
 
-bool reduce(Reduction& reduction, const Exec& exec, const Span<const float>& gradient, const Span<float>& mean,
-            const Context& context, Verdict& verdict) {
-  verdict.clear(exec);
-  reduction.begin(exec, gradient, mean, context, nullptr);
-  for (int round = 0; round < reduction.rounds(); ++round) {
-    reduction.launch(exec, round);
-    reduction.complete(exec, round);
+void reduce(Reduction& reduction, const Exec& exec) {
+  while (!reduction.done()) {
+    reduction.launch(exec);
+    reduction.complete(exec);
   }
-  reduction.finish(exec, verdict);
-  verdict.fetch(exec);
-  reduction.settle(exec, verdict);
-  const bool skipped = verdict.skipped();
-  if (skipped) reduction.take_back(exec);
-  return skipped;
+  reduction.finish(exec);
 }
 
 }  // namespace gradcomp

@@ -3,9 +3,9 @@
 // between steps: the sender, with the compressor's State and the feedback, and the reducer. Only the constructor
 // allocates.
 //
-//   begin; launch(0), complete(0), .. launch(R-1), complete(R-1); finish; settle; take_back if skipped
+//   begin; launch, complete, .. until done; finish
 //
-// ready() tells whether complete() would wait. All ranks make the calls in the same order, unless in_any_order().
+// arrived() tells whether complete() would not wait. All ranks make the calls in the same order, unless in_any_order().
 #include <memory>
 #include <vector>
 
@@ -18,9 +18,10 @@ namespace gradcomp {
 
 class Reduction {
  public:
-  /// `bucket`: its tensors, to which this applies the method's granularity. `transport` outlives the reduction. Buckets
-  /// of one transport have different `number`s. Throws Error if the reducer cannot carry the method's messages.
-  Reduction(const MethodSpec& method, const Layout& bucket, Transport& transport, int number = 0);
+  /// `bucket`: its tensors, to which this applies the method's granularity. `transport` and `faults` outlive the
+  /// reduction. Buckets of one transport have different `number`s. Throws Error if the reducer cannot carry the
+  /// method's messages.
+  Reduction(const MethodSpec& method, const Layout& bucket, Transport& transport, const Faults& faults, int number = 0);
 
   /// Number of exchanges in one step.
   int rounds() const { return m_reducer->rounds(); }
@@ -28,18 +29,16 @@ class Reduction {
   /// Starts a step on the complete `gradient`; finish() will write `mean` (Sender::begin()). `timeline` may be null.
   void begin(const Exec& exec, const Span<const float>& gradient, const Span<float>& mean, const Context& context,
              Timeline* timeline);
-  /// Compresses (in later rounds: merges), and starts the exchange of `round`.
-  void launch(const Exec& exec, int round);
+  /// Compresses (in later rounds: merges), and starts the exchange of the next round.
+  void launch(const Exec& exec);
   /// Whether the exchange of the launched round has ended. Never blocks.
-  bool ready() { return m_calls.empty() || m_under_way.test(); }
-  /// Waits for the exchange of `round` and processes what was received.
-  void complete(const Exec& exec, int round);
-  /// Writes the mean. Raises the verdict's flag if some rank flagged the step.
-  void finish(const Exec& exec, Verdict& verdict);
-  /// Settles the step unless the verdict's flag is raised. Waits for nothing.
-  void settle(const Exec& exec, const Verdict& verdict) { m_sender.settle(exec, m_mean, verdict); }
-  /// Call it after settle() if the step is skipped: gives back to the memories what it took.
-  void take_back(const Exec& exec) { m_reducer->take_back(exec, m_mean); }
+  bool arrived() { return m_calls.empty() || m_under_way.test(); }
+  /// Waits for the exchange of the launched round and processes what was received.
+  void complete(const Exec& exec);
+  /// Whether all rounds are complete.
+  bool done() const { return m_round == rounds(); }
+  /// Writes the mean.
+  void finish(const Exec& exec);
 
   /// From now on records times in this timeline; null: records none.
   void note_in(Timeline* timeline) { m_timeline = timeline; }
@@ -59,13 +58,12 @@ class Reduction {
   bool m_in_any_order;
   std::vector<Call> m_calls;  ///< of the launched round
   Completion m_under_way;
-  Span<float> m_mean;
+  int m_round = 0;  ///< the launched one, or the next
   Timeline* m_timeline = nullptr;
 };
 
-/// Makes a whole step. Returns whether it was skipped.
-bool reduce(Reduction& reduction, const Exec& exec, const Span<const float>& gradient, const Span<float>& mean,
-            const Context& context, Verdict& verdict);
+/// All rounds of a step that was begun, and finish().
+void reduce(Reduction& reduction, const Exec& exec);
 
 /// The tensors of a bucket as the method sees them: all of them, or one vector (granularity=bucket).
 Layout seen_by(const MethodSpec& method, const Layout& bucket);

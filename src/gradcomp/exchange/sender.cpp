@@ -24,52 +24,44 @@ index_t count_of(const std::vector<Stripe>& stripes) {
 
 }  // namespace
 
-Sender::Sender(const MethodSpec& method, const Layout& layout) : Sender(method, std::vector<Stripe>{{0, layout}}) {}
+Sender::Sender(const MethodSpec& method, const Layout& layout, const FaultCounts& faults)
+    : Sender(method, std::vector<Stripe>{{0, layout}}, faults) {}
 
-Sender::Sender(const MethodSpec& method, std::vector<Stripe> stripes)
+Sender::Sender(const MethodSpec& method, std::vector<Stripe> stripes, const FaultCounts& faults)
     : m_compressor(method.compressor),
       m_stripes(std::move(stripes)),
       m_count(count_of(m_stripes)),
       m_feedback(method.common, m_count),
       m_messages(m_stripes.size()) {
-  for (const Stripe& stripe : m_stripes) {
-    m_states.push_back(m_compressor->prepare(stripe.layout));
-    if (m_feedback.has_memory()) m_states.back()->remember();
-  }
+  m_step.faults = faults;
+  for (const Stripe& stripe : m_stripes) m_states.push_back(m_compressor->prepare(stripe.layout));
 }
 
 void Sender::begin(const Exec& exec, const Span<const float>& gradient, const Span<float>& mean,
                    const Context& context) {
   m_feedback.follow_rate(exec, context.rate);
-  m_source = m_feedback.source(exec, gradient, context.ranks);
-  m_source.target = mean.data();
-  m_context = context;
+  m_step.source = m_feedback.source(exec, gradient, context.ranks);
+  m_step.mean = mean;
+  m_step.context = context;
   m_bytes = {};
 }
 
 const Message& Sender::produce(const Exec& exec, int round, std::size_t stripe) {
-  Message& message = m_messages[stripe] = Message{};
-  const Source source = m_stripes.size() == 1 ? m_source : part_of(m_source, m_stripes[stripe]);
-  m_compressor->produce(exec, round, source, *m_states[stripe], m_context, message);
-  m_bytes += bytes_of(message);
-  return message;
+  Step step = m_step;
+  if (m_stripes.size() > 1) {
+    step.source = part_of(m_step.source, m_stripes[stripe]);
+    step.mean = part_of(m_step.mean, m_stripes[stripe]);
+  }
+  m_messages[stripe] = m_compressor->produce(exec, round, step, *m_states[stripe]);
+  m_bytes += bytes_of(m_messages[stripe]);
+  return m_messages[stripe];
 }
 
 void Sender::consume(const Exec& exec, int round) {
-  m_compressor->consume(exec, round, m_messages[0], *m_states[0], m_context);
+  m_compressor->consume(exec, round, m_messages[0], m_step, *m_states[0]);
 }
 
-void Sender::finish(const Exec& exec, const Span<float>& mean, Verdict& verdict) {
-  m_compressor->finish(exec, m_source, *m_states[0], m_context, mean, verdict);
-}
-
-void Sender::take_back(const Exec& exec, const Span<float>& mean) {
-  for (std::size_t s = 0; s < m_stripes.size(); ++s) {
-    if (m_stripes.size() > 1 && m_stripes[s].count() == 0) continue;  // it sent nothing
-    m_compressor->give_back(exec, part_of(m_source, m_stripes[s]), *m_states[s], m_messages[s],
-                            part_of(mean, m_stripes[s]));
-  }
-}
+void Sender::finish(const Exec& exec) { m_compressor->finish(exec, m_step, *m_states[0]); }
 
 void Sender::forget(const Exec& exec) {
   for (const MemoryView& memory : m_feedback.memories()) clear(exec, memory);

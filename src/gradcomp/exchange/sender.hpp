@@ -5,9 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "gradcomp/core/verdict.hpp"
-#include "gradcomp/exchange/detail/stripes.hpp"
 #include "gradcomp/exchange/method_spec.hpp"
+#include "gradcomp/exchange/stripes.hpp"
 #include "gradcomp/feedback/feedback.hpp"
 
 namespace gradcomp {
@@ -22,9 +21,9 @@ MessageBytes bytes_of(const Message& message);
 class Sender {
  public:
   /// For a bucket of this layout, to which the granularity was already applied. The bucket is sent whole, or in stripes
-  /// that cover it in order; each stripe is compressed as a bucket of its own.
-  Sender(const MethodSpec& method, const Layout& layout);
-  Sender(const MethodSpec& method, std::vector<Stripe> stripes);
+  /// that cover it in order; each stripe is compressed as a bucket of its own. `faults` counts what is found wrong.
+  Sender(const MethodSpec& method, const Layout& layout, const FaultCounts& faults);
+  Sender(const MethodSpec& method, std::vector<Stripe> stripes, const FaultCounts& faults);
   Sender(Sender&&) = default;
 
   /// Starts a step. `gradient` is complete and outlives the step. It has as many elements as `mean`, in which the
@@ -32,22 +31,15 @@ class Sender {
   void begin(const Exec& exec, const Span<const float>& gradient, const Span<float>& mean, const Context& context);
 
   /// From now on makes messages from this gradient and not from that of begin(). It has as many elements.
-  void read_from(const Span<const float>& gradient) { m_source.gradient = gradient.data(); }
+  void read_from(const Span<const float>& gradient) { m_step.source.gradient = gradient.data(); }
   /// Makes the message of `round` for one stripe.
   const Message& produce(const Exec& exec, int round, std::size_t stripe = 0);
   /// For summable messages: the reduction of the last message is at Message::result.
   void consume(const Exec& exec, int round);
-  /// For summable methods, after all rounds: writes the estimate of the mean. Raises the verdict's flag if some rank
-  /// did.
-  void finish(const Exec& exec, const Span<float>& mean, Verdict& verdict);
-
-  /// If the verdict's flag is not raised, the step counts. A feedback that follows the mean then reads it and replaces
-  /// it by its own estimate.
-  void settle(const Exec& exec, const Span<float>& mean, const Verdict& verdict) {
-    m_feedback.settle(exec, mean, verdict.flags());
-  }
-  /// The step is skipped: gives back to the memories what it took. `mean` is what finish() or the reducer left.
-  void take_back(const Exec& exec, const Span<float>& mean);
+  /// For summable methods, after all rounds: writes the estimate to mean().
+  void finish(const Exec& exec);
+  /// Call it when mean() is complete. A feedback that follows the mean reads it and replaces it by its own estimate.
+  void follow_mean(const Exec& exec) { m_feedback.follow_mean(exec, m_step.mean); }
 
   /// The source of a step on `gradient`, without beginning this step: what the compressor would see.
   Source source_of(const Exec& exec, const Span<const float>& gradient, int ranks) const {
@@ -66,8 +58,10 @@ class Sender {
   const Message& message(std::size_t stripe = 0) const { return m_messages[stripe]; }
   /// The payload of message(stripe), which is a message of bytes.
   Span<const std::byte> payload(std::size_t stripe = 0) const;
-  const Source& source() const { return m_source; }
-  const Context& context() const { return m_context; }
+  const Source& source() const { return m_step.source; }
+  const Span<float>& mean() const { return m_step.mean; }
+  const Context& context() const { return m_step.context; }
+  const FaultCounts& faults() const { return m_step.faults; }
   /// Bytes of all messages since begin().
   const MessageBytes& bytes() const { return m_bytes; }
 
@@ -81,8 +75,7 @@ class Sender {
   Feedback m_feedback;
   std::vector<std::unique_ptr<State>> m_states;  ///< [stripes]
   std::vector<Message> m_messages;               ///< [stripes]
-  Source m_source;
-  Context m_context;
+  Step m_step;
   MessageBytes m_bytes;
 };
 

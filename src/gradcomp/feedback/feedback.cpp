@@ -103,14 +103,12 @@ Source Feedback::source(const Exec& exec, const Span<const float>& gradient, int
   return source;
 }
 
-void Feedback::settle(const Exec& exec, const Span<float>& out, const Span<const std::uint32_t>& flags) const {
+void Feedback::follow_mean(const Exec& exec, const Span<float>& mean) const {
   if (m_rule.kind != Source::Kind::ef21) return;
   const auto estimate = m_estimate;
   Kokkos::parallel_for(
-      "gradcomp::feedback::settle", IndexRange(exec, 0, static_cast<index_t>(out.size())),
-      KOKKOS_LAMBDA(const index_t i) {
-        if (flags(0) == 0) out(i) = estimate(i) += out(i);
-      });
+      "gradcomp::feedback::follow_mean", IndexRange(exec, 0, static_cast<index_t>(mean.size())),
+      KOKKOS_LAMBDA(const index_t i) { mean(i) = estimate(i) += mean(i); });
 }
 
 Memories Feedback::memories() const {

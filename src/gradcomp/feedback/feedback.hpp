@@ -35,10 +35,9 @@ class Feedback {
   /// its norm is computed (1 read, waits for exec) and the gradient is scaled to at most clip / sqrt(ranks).
   Source source(const Exec& exec, const Span<const float>& gradient, int ranks) const;
 
-  /// Call it after a step. It does nothing if flags(0) != 0 (core/verdict.hpp), because the step is then skipped. `out`
-  /// is the mean of the ranks' decoded messages. For ef21, `out` becomes the estimate of the mean gradient, which is
-  /// the sum of these means over all steps.
-  void settle(const Exec& exec, const Span<float>& out, const Span<const std::uint32_t>& flags) const;
+  /// Call it after a step. `mean` is the mean of the ranks' decoded messages. For ef21 it becomes the estimate of the
+  /// mean gradient, which is the sum of these means over all steps.
+  void follow_mean(const Exec& exec, const Span<float>& mean) const;
 
   /// Named memories, for checkpoints and the report of state bytes. The first one is Source::memory.
   Memories memories() const;

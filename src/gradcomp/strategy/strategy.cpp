@@ -7,6 +7,13 @@
 
 namespace gradcomp {
 
+Context StepContext::context(const Transport& transport, std::uint64_t seed) const {
+  Context context{seed, step, transport.rank(), transport.size()};
+  context.rate = rate;
+  context.exchange = exchange;
+  return context;
+}
+
 StrategyChoice choose_strategy(const MethodSpec& method, const std::string& job) {
   const auto [owner, part] = choose_part(method, "strategy", method.strategy_options, job);
   const StrategyEntry& entry = find_by_name(all_strategies(), "strategy", part.name);

@@ -3,7 +3,7 @@
 // updater. The trainer knows the batch, forward, backward and which tensors are ready, but no exchange. To add a
 // strategy, add a file pair to strategy/strategies/ (docs/adding-a-strategy.md).
 //
-// One step:  begin(); in forward before_layer() ..; in backward ready() ..; end()
+// One step:  begin(); in forward before_layer() ..; in backward gradient_ready() ..; end()
 #include <functional>
 #include <memory>
 #include <string>
@@ -23,6 +23,9 @@ struct StepContext {
   Span<float> buffers;  ///< of the model besides its parameters: running statistics, hidden state
   Timeline* timeline = nullptr;
   std::int64_t exchange = -1;  ///< Context::exchange
+
+  /// Where the step happens for those who exchange over `transport`.
+  Context context(const Transport& transport, std::uint64_t seed) const;
 };
 
 class Strategy {
@@ -49,16 +52,20 @@ class Strategy {
   /// Between steps: makes all parameters current, for other readers than forward. Records its times in `timeline`.
   virtual void make_current(const Exec& /*exec*/, Timeline* /*timeline*/) {}
   /// In backward: tells that the gradients of all segments from `first_segment` on are complete.
-  virtual void ready(const Exec& exec, std::size_t first_segment) = 0;
+  virtual void gradient_ready(const Exec& exec, std::size_t first_segment) = 0;
   /// Ends the step: exchanges and updates as the strategy does. Calls `idle` while it waits.
   virtual StepReport end(const Exec& exec, const Idle& idle) = 0;
+  /// The step in which an exchange showed that some rank's values are not finite; -1: none. The run then ends. Call it
+  /// after end() or drain(). Equal on all ranks if in_step(); otherwise ranks may learn it in different steps, and this
+  /// rank takes part in further ones by begin() and end() alone until the next drain().
+  virtual index_t diverged() { return -1; }
   /// Call it after end() with the mean loss of this rank's batch in the step.
   virtual void observe(double /*loss*/) {}
   /// Waits until no step of another rank needs this one. With a strategy that is not in step, a trainer counts this
   /// time as that of the steps so far. drain() follows.
   virtual void wait_for_others(const Exec& /*exec*/) {}
   /// Finishes everything that is in progress, so that memories are complete. Call it before evaluations, checkpoints
-  /// and hashes. Returns what end() has not yet reported of earlier steps.
+  /// and hashes. Returns what end() has not yet reported of earlier steps. Throws Error if a message was broken.
   virtual StepReport drain(const Exec& /*exec*/) { return {}; }
   /// Does a share of the work of a server or an engine. Call it between layers and while others wait. Returns false if
   /// there was no work.

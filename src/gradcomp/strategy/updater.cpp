@@ -9,17 +9,9 @@ void Updater::observe(const Exec& exec, index_t offset, const Span<const float>&
   if (m_clip > 0) m_norm.observe(exec, offset, mean);
 }
 
-bool Updater::apply(const Exec& exec, double rate, const Span<float>& parameters, const Span<float>& mean,
-                    const Verdict& verdict) {
-  if (device_is_host && verdict.skipped()) return false;
-  apply(exec, rate, parameters, mean, device_is_host ? nullptr : verdict.flags().data());
-  return true;
-}
-
-void Updater::apply(const Exec& exec, double rate, const Span<float>& parameters, const Span<float>& mean,
-                    const std::uint32_t* flags) {
+void Updater::apply(const Exec& exec, double rate, const Span<float>& parameters, const Span<float>& mean) {
   if (m_clip > 0) m_norm.scale(exec, mean, m_clip);
-  m_optimiser->begin(exec, flags);
+  m_optimiser->begin(exec);
   m_optimiser->step(exec, rate, 0, parameters, Span<const float>(mean));
 }
 

@@ -4,7 +4,6 @@
 #include <memory>
 #include <vector>
 
-#include "gradcomp/core/verdict.hpp"
 #include "gradcomp/nn/optimisers/clip.hpp"
 #include "gradcomp/nn/optimisers/optimiser.hpp"
 
@@ -23,13 +22,8 @@ class Updater {
   /// Tells that the part of the mean that begins at element `offset` is complete; adds it to the norm.
   void observe(const Exec& exec, index_t offset, const Span<const float>& mean);
 
-  /// Updates all parameters once, after all parts were observed, unless the verdict's flag is raised. Clips `mean` in
-  /// place. On hosts, returns false if the update was skipped.
-  bool apply(const Exec& exec, double rate, const Span<float>& parameters, const Span<float>& mean,
-             const Verdict& verdict);
-  /// The same for the flags of a verdict, in the memory of the device; null: updates in any case.
-  void apply(const Exec& exec, double rate, const Span<float>& parameters, const Span<float>& mean,
-             const std::uint32_t* flags = nullptr);
+  /// Updates all parameters once, after all parts were observed. Clips `mean` in place.
+  void apply(const Exec& exec, double rate, const Span<float>& parameters, const Span<float>& mean);
 
   Memories memories() const { return m_optimiser->memories(); }
 

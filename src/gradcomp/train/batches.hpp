@@ -19,6 +19,10 @@ class Batches {
   /// after the other.
   nn::Batch<float> next(const Exec& exec, index_t step, const Span<const float>& parameters,
                         const Span<const float>& buffers, Timeline* timeline);
+  /// A step without a batch, of a run that has diverged.
+  void rest() {
+    if (m_sampler) m_slices.push_back(0);
+  }
   /// Computes one slice of importance for the current step; false if there is none to compute.
   bool evaluate_slice(const Exec& exec, Timeline* timeline);
   /// Computes the slices that the step still needs, so that the next batch can be drawn.

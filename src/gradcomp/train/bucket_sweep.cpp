@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "gradcomp/core/error.hpp"
+#include "gradcomp/comm/agree.hpp"
 #include "gradcomp/method/spec.hpp"
 #include "gradcomp/train/comparison.hpp"
 
@@ -72,6 +72,11 @@ void sweep_buckets(const Exec& exec, const Job& job, Rates& rates, const std::fu
       contenders.push_back({spec, spec.learning_rate(options.learning_rate), {}, kib});
     }
     for (const MethodResult& result : compare(exec, sweep, contenders, [](const std::string&) {})) {
+      if (result.diverged_at) {
+        throw AgreedError(
+            fmt::format("the sweep of bucket sizes: {} diverged at step {} with learning rate {}; lower --lr", name,
+                        *result.diverged_at, result.contender.learning_rate));
+      }
       rates.add_bucket(name, *result.contender.bucket_kib, result.mean_ms());
     }
     added();

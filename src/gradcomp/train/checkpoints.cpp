@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* checkpoint_format = "gradcomp-checkpoint-4";
+constexpr const char* checkpoint_format = "gradcomp-checkpoint-5";
 
 std::string seed_folder(const std::string& folder, std::uint64_t seed) {
   return folder.empty() ? "" : fmt::format("{}/seed{}", folder, seed);

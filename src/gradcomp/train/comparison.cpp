@@ -38,15 +38,16 @@ std::vector<MethodResult> compare(const Exec& exec, const Job& job, const std::v
       trainers[m]->over_link(link);
       trainers[m]->begin_energy();
       for (index_t step = begin; step < end; ++step) {
+        progress(contenders[m].spec.label);
+        if (trainers[m]->ended()) continue;
         // The first step (or period) of a block finds another method's data in the caches.
         trainers[m]->step(exec, step == begin && end - begin > trainers[m]->period());
-        if ((step + 1) % interval == 0 || step + 1 == steps) {
+        if (!trainers[m]->ended() && ((step + 1) % interval == 0 || step + 1 == steps)) {
           trainers[m]->meet(exec);
           trainers[m]->end_energy();
           trainers[m]->evaluate(exec);
           trainers[m]->begin_energy();
         }
-        progress(contenders[m].spec.label);
       }
       trainers[m]->meet(exec);
       trainers[m]->end_energy();

@@ -9,7 +9,8 @@
 namespace gradcomp::train {
 
 /// Trains all contenders for options.steps steps, or from a checkpoint on, and returns the results in their order.
-/// `progress` is called on every rank after each step with the label of the contender that made it. Collective.
+/// A run that diverges ends there; the others go on. `progress` is called on every rank before each step with the label
+/// of the contender that made it. Collective.
 std::vector<MethodResult> compare(const Exec& exec, const Job& job, const std::vector<Contender>& contenders,
                                   const std::function<void(const std::string&)>& progress,
                                   const Checkpoints* checkpoints = nullptr);

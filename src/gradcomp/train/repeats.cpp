@@ -1,5 +1,7 @@
 #include "gradcomp/train/repeats.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -120,8 +122,11 @@ report::Table to_table(const std::vector<Repeat>& repeats, const std::vector<Ver
   for (std::size_t i = 0; i < repeats.front().results.size(); ++i) {
     const auto all = [&](const Figure& figure) { return over_seeds(repeats, i, figure).text(); };
     const auto speed = [&](auto which) { return MeanInterval(verdicts[i].over_seeds(which)).text(); };
-    table.row({repeats.front().results[i].contender.spec.label, all(quality), all(step_ms),
-               all(of_target(&Reached::steps)), all(of_target(&Reached::time_s)),
+    const auto diverged = std::count_if(repeats.begin(), repeats.end(),
+                                        [i](const Repeat& r) { return r.results[i].diverged_at.has_value(); });
+    table.row({repeats.front().results[i].contender.spec.label,
+               diverged > 0 ? fmt::format("diverged with {} of {} seeds", diverged, repeats.size()) : all(quality),
+               all(step_ms), all(of_target(&Reached::steps)), all(of_target(&Reached::time_s)),
                report::format_bytes(over_seeds(repeats, i, of_target(&Reached::wire_bytes)).mean),
                speed(&SpeedUps::vs_fp32), speed(&SpeedUps::vs_best_dense), speed(&SpeedUps::to_target)});
   }

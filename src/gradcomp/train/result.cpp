@@ -54,6 +54,7 @@ Outcome outcome_of(const MethodResult& r, index_t link) {
   const double share = static_cast<double>(r.ranks) / static_cast<double>(r.workers);
   Outcome outcome{r.test_quality, share * mean(r.step_ms_over(link)), r.replicas_equal, r.reached.has_value()};
   if (r.reached) outcome.time_to_target = r.reached->time_s;
+  outcome.diverged_at = r.diverged_at;
   return outcome;
 }
 
@@ -78,16 +79,19 @@ report::Row to_row(const MethodResult& r, bool matched, const SpeedUps& speed, c
       .set("gflop_per_second", 1e3 * r.rank_gflop / r.median_ms())
       .quality(r.test_accuracy, r.test_loss)
       .metric(r.metric.name, r.test_quality)
-      .set("validation_quality", r.validation_quality)
-      .set("validation_loss", r.validation_loss)
+      .set("validation_quality", report::or_null(r.validation_quality))
+      .set("validation_loss", report::or_null(r.validation_loss))
       .speedup(speed.vs_fp32, speed.vs_best_dense, matched)
       .density(r.density_ratio)
       .set("state_bytes", r.state_bytes)
       .set("state_bytes_per_parameter", 4 * static_cast<double>(r.state_bytes) / r.dense_bytes)
-      .set("skipped_steps", r.skipped_steps)
       .set("replica_hash_equal", r.contender.is_bound() ? report::Json(nullptr) : report::Json(r.replicas_equal))
-      .set("parameters_hash", fmt::format("{:016x}", r.parameters_hash))
       .curve(r.curve);
+  if (r.diverged_at) {
+    row.set("diverged_at_step", *r.diverged_at);
+  } else {
+    row.set("parameters_hash", fmt::format("{:016x}", r.parameters_hash));
+  }
   if (r.loss_floor > 0) row.set("loss_floor", r.loss_floor);
   if (r.sampling) {
     row.set("sampler", r.sampling->sampler)
@@ -150,7 +154,8 @@ report::Table to_table(const std::vector<MethodResult>& results, const std::vect
          report::format_number(r.median_ms()), report::format_number(report::quantile(r.step_ms, 0.95)),
          stage(r, "forward"), stage(r, "backward"), stage(r, "compress"), stage(r, "exchange"), stage(r, "hidden"),
          stage(r, "exposed"), stage(r, "decompress"), report::format_number(1e3 * r.samples_per_step / r.median_ms()),
-         r.metric.text(r.test_quality), ratio(speeds[i].vs_fp32), ratio(speeds[i].vs_best_dense)});
+         r.diverged_at ? fmt::format("diverged at step {}", *r.diverged_at) : r.metric.text(r.test_quality),
+         ratio(speeds[i].vs_fp32), ratio(speeds[i].vs_best_dense)});
     if (sampled) cells.push_back(stage(r, "importance"));
     if (energy) cells.push_back(r.joules_per_step ? report::format_number(*r.joules_per_step) : "-");
     table.row(cells);

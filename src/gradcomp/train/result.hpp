@@ -46,9 +46,9 @@ struct MethodResult {
   std::optional<double> target;                               ///< of the job
   std::optional<Reached> reached;                             ///< what the target took; none if it was missed
   report::Curve curve;
-  std::vector<double> density_ratio;  ///< achieved / target density, all segments and steps of this rank
-  index_t state_bytes = 0;            ///< feedback and compressor memory of one rank
-  index_t skipped_steps = 0;
+  std::vector<double> density_ratio;   ///< achieved / target density, all segments and steps of this rank
+  index_t state_bytes = 0;             ///< feedback and compressor memory of one rank
+  std::optional<index_t> diverged_at;  ///< the step that ended the run, counted from 1; qualities are then NaN
   bool replicas_equal = true;
   std::optional<Sampling> sampling;       ///< if batches are drawn by importance
   std::optional<Staleness> staleness;     ///< with servers

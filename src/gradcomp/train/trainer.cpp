@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "gradcomp/comm/agree.hpp"
+#include "gradcomp/comm/over_ranks.hpp"
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/data/counter_rng.hpp"
 #include "gradcomp/kernels/lanes/arrays.hpp"
@@ -52,8 +53,6 @@ Trainer::Trainer(const Job& job, const Contender& contender)
       m_gradient(kernels::zeroed<float>("gradcomp::train::gradient", job.model.layout().count())),
       m_buffers(kernels::zeroed<float>("gradcomp::train::buffers", job.model.buffer_count())),
       m_test_buffers(kernels::zeroed<float>("gradcomp::train::test_buffers", job.model.buffer_count())),
-      m_kept{kernels::zeroed<float>("gradcomp::train::kept_buffers", job.model.buffer_count()), -1},
-      m_older{kernels::zeroed<float>("gradcomp::train::older_buffers", job.model.buffer_count()), -1},
       m_strategy(make_strategy(contender.spec, job.model.layout(), job.model.buffer_count(), job.transport,
                                strategy_options(job.options, contender))),
       m_dump(job.options, contender.spec, job.model.layout(), job.control.rank(), settled_job().workers()),
@@ -99,20 +98,19 @@ void Trainer::check_period() const {
   if (o.evaluate_every > 0) check("--evaluate-every", o.evaluate_every, evaluation_period());
 }
 
-void Trainer::keep_buffers(const Exec& exec) {
-  std::swap(m_older, m_kept);
-  Kokkos::deep_copy(exec, m_kept.values, m_buffers);
-  m_kept.step = m_now.step;
-}
+/// False on ranks that only serve, and where a strategy that is not in step has shown that the run must end: there the
+/// rank goes on without batches, as others may need it, until all ranks meet.
+bool Trainer::trains_now() { return m_job.trains() && (m_strategy->in_step() || m_strategy->diverged() < 0); }
 
-/// Goes back to before the first skipped step whose buffers are still kept.
-void Trainer::restore_buffers(const Exec& exec, const std::vector<index_t>& skipped_steps) {
-  for (const KeptBuffers* kept : {&m_older, &m_kept}) {
-    if (std::find(skipped_steps.begin(), skipped_steps.end(), kept->step) == skipped_steps.end()) continue;
-    Kokkos::deep_copy(exec, m_buffers, kept->values);
-    if (kept == &m_older) Kokkos::deep_copy(exec, m_kept.values, kept->values);  // a copy of what the skipped step left
-    return;
+/// Ends the run if a strategy has shown it: with ranks that are not in step, at the first step that one of them knows.
+void Trainer::end_if_agreed() {
+  index_t step = m_strategy->diverged();
+  if (!m_strategy->in_step()) {
+    const double none = static_cast<double>(m_job.options.steps), own = step < 0 ? none : static_cast<double>(step);
+    const double first = min_over_ranks(m_job.control, {own})[0];
+    step = first < none ? static_cast<index_t>(first) : -1;
   }
+  if (step >= 0 && !ended()) m_now.diverged_at = step + 1;
 }
 
 StepReport Trainer::train(const Exec& exec, Timeline* timeline) {
@@ -122,7 +120,8 @@ StepReport Trainer::train(const Exec& exec, Timeline* timeline) {
                             m_parameters,
                             m_job.model.has_statistics() ? Span<float>(m_buffers) : Span<float>(),
                             timeline};
-  if (!m_job.trains()) {
+  if (!trains_now()) {
+    m_batches.rest();
     m_strategy->begin(exec, context);
     return m_strategy->end(exec, [] { return false; });
   }
@@ -160,7 +159,7 @@ void Trainer::backward(const Exec& exec, Timeline* timeline) {
   m_job.model.backward(exec, m_parameters, m_gradient, [&](std::size_t first) {
     m_straggler.pause(exec);
     stage.reset();
-    m_strategy->ready(exec, first);
+    m_strategy->gradient_ready(exec, first);
     m_strategy->progress(exec);
     stage.emplace(exec, timeline, Stage::backward);
     m_straggler.resume();
@@ -179,14 +178,15 @@ void Trainer::meet(const Exec& exec) {
   drain(exec);
 }
 
-void Trainer::drain(const Exec& exec) { count(exec, m_strategy->drain(exec)); }
+void Trainer::drain(const Exec& exec) {
+  count(m_strategy->drain(exec));
+  end_if_agreed();
+}
 
-void Trainer::count(const Exec& exec, const StepReport& report) {
+void Trainer::count(const StepReport& report) {
   m_now.payload_bytes += static_cast<double>(report.payload_bytes);
   m_now.header_bytes += static_cast<double>(report.header_bytes);
   m_now.wire_bytes += static_cast<double>(report.wire_bytes);
-  m_now.skipped_steps += static_cast<index_t>(report.skipped_steps.size());
-  restore_buffers(exec, report.skipped_steps);
   m_result.density_ratio.insert(m_result.density_ratio.end(), report.density_ratio.begin(), report.density_ratio.end());
   for (const index_t late : report.staleness) {
     ++m_now.stale_pushes;
@@ -206,7 +206,6 @@ void Trainer::step(const Exec& exec, bool untimed) {
     m_strategy->make_current(exec, nullptr);
     m_loss_dump.write(exec, m_parameters, m_buffers, m_now.step);
   }
-  keep_buffers(exec);
   wait(exec, "gradcomp::train::step");
   if (m_strategy->in_step() || std::exchange(m_met, false)) barrier(m_job.control);
   Stopwatch watch(exec);  // no barrier at its end: the slowest rank's time is found in finish()
@@ -222,15 +221,16 @@ void Trainer::step(const Exec& exec, bool untimed) {
     m_result.step_link.push_back(m_link);
   }
   m_now.time_s += seconds;
-  count(exec, report);
-  if (m_job.trains()) {
+  count(report);
+  if (m_strategy->in_step()) end_if_agreed();
+  if (trains_now() && !ended()) {
     const nn::Loss loss = m_job.model.loss(exec);
     m_strategy->observe(loss.mean());
     m_now.loss += loss;
   }
   if (m_dump.wanted(m_now.step)) m_dump.write(exec, m_gradient, m_now.step);
   ++m_now.step;
-  if (m_now.step % m_epoch_steps == 0) {
+  if (!ended() && m_now.step % m_epoch_steps == 0) {
     meet(exec);
     check_replicas(exec);
   }

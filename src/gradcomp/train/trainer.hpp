@@ -33,6 +33,10 @@ class Trainer {
   /// with other strategies. Collective.
   void meet(const Exec& exec);
 
+  /// Whether the run ended, because some rank's values were not finite. Equal on all ranks. Call no step() or
+  /// evaluate() then.
+  bool ended() const { return m_now.diverged_at >= 0; }
+
   /// The number of the emulated link that the steps from now on run over.
   void over_link(index_t number) { m_link = number; }
 
@@ -50,7 +54,7 @@ class Trainer {
   void check_period() const;
 
   /// Evaluates on the validation set, sharded over the ranks, adds a point to the curve, and compares the replicas, as
-  /// step() does at the end of every epoch. Collective.
+  /// step() does at the end of every epoch. A loss that is not finite ends the run. Collective.
   void evaluate(const Exec& exec);
 
   /// Evaluates on the test set (not in trials of --tune, which never see it), agrees the measurements over ranks and
@@ -69,7 +73,8 @@ class Trainer {
  private:
   /// Numbers that a checkpoint holds as they are.
   struct Counters {
-    index_t step = 0, skipped_steps = 0;
+    index_t step = 0;
+    index_t diverged_at = -1;  ///< number of the step, counted from 1, that ended the run; -1: none
     double time_s = 0, payload_bytes = 0, header_bytes = 0, wire_bytes = 0;
     double validation_quality = 0, validation_loss = 0;
     nn::Loss loss;  ///< of the training since the last evaluation
@@ -82,8 +87,8 @@ class Trainer {
 
   /// The job, once the strategy has said which ranks train.
   const Job& settled_job();
-  void keep_buffers(const Exec& exec);
-  void restore_buffers(const Exec& exec, const std::vector<index_t>& skipped_steps);
+  bool trains_now();
+  void end_if_agreed();
   StepReport train(const Exec& exec, Timeline* timeline);
   void forward(const Exec& exec, const nn::Batch<float>& batch, Timeline* timeline);
   void backward(const Exec& exec, Timeline* timeline);
@@ -91,7 +96,7 @@ class Trainer {
   void check_replicas(const Exec& exec);
   std::optional<double> joules_per_step();
   void reshard(const Exec& exec);
-  void count(const Exec& exec, const StepReport& report);
+  void count(const StepReport& report);
   void add_waiting();
   void add_sampling();
   Memories memory();
@@ -104,12 +109,6 @@ class Trainer {
   nn::LearningRate m_rate;
   Vector<float> m_parameters, m_gradient, m_buffers;
   Vector<float> m_test_buffers;  ///< what evaluations may change of m_buffers
-  /// m_buffers before a step: a step that is skipped leaves them as they were.
-  struct KeptBuffers {
-    Vector<float> values;
-    index_t step = -1;  ///< -1: none
-  };
-  KeptBuffers m_kept, m_older;  ///< of the last step, and of the one before, of which a late report may tell
   std::unique_ptr<Strategy> m_strategy;
   GradientDump m_dump;
   LossDump m_loss_dump;

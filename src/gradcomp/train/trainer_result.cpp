@@ -1,6 +1,7 @@
 // What a trainer measures: quality, replicas, and its part of the result.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "gradcomp/comm/over_ranks.hpp"
 #include "gradcomp/train/exposed.hpp"
@@ -11,18 +12,24 @@ namespace gradcomp::train {
 void Trainer::check_replicas(const Exec& exec) {
   if (m_result.contender.is_bound()) return;
   drain(exec);
+  if (ended()) return;
   const std::uint64_t hash = content_hash(m_strategy->agreed(m_parameters));
   m_now.replicas_equal = equal_over_ranks(m_job.control, hash) && m_now.replicas_equal;
 }
 
 nn::Loss Trainer::evaluate_on(const Exec& exec, data::Split split) {
-  drain(exec);
   Kokkos::deep_copy(exec, m_test_buffers, m_buffers);
   return evaluate_held_out(exec, m_job, split, m_held_out, m_strategy->agreed(m_parameters), m_test_buffers);
 }
 
 void Trainer::evaluate(const Exec& exec) {
+  drain(exec);
+  if (ended()) return;
   const nn::Loss loss = evaluate_on(exec, data::Split::validation);
+  if (!std::isfinite(loss.mean()) && !m_result.contender.is_bound()) {
+    m_now.diverged_at = m_now.step;
+    return;
+  }
   m_now.validation_quality = m_result.metric.of(loss);
   m_now.validation_loss = loss.mean();
   if (m_result.target && !m_now.target_reached && m_result.metric.reaches(m_now.validation_quality, *m_result.target)) {
@@ -97,9 +104,15 @@ void Trainer::add_sampling() {
 
 MethodResult Trainer::finish(const Exec& exec) {
   Transport& control = m_job.control;
+  drain(exec);
   m_result.validation_quality = m_now.validation_quality;
   m_result.validation_loss = m_now.validation_loss;
-  if (!m_job.options.tune) {
+  if (ended()) {
+    constexpr double none = std::numeric_limits<double>::quiet_NaN();
+    m_result.diverged_at = m_now.diverged_at;
+    m_result.validation_quality = m_result.validation_loss = none;
+    m_result.test_quality = m_result.test_accuracy = m_result.test_loss = none;
+  } else if (!m_job.options.tune) {
     const nn::Loss test = evaluate_on(exec, data::Split::test);
     m_result.test_quality = m_result.metric.of(test);
     m_result.test_accuracy = test.accuracy();
@@ -125,14 +138,12 @@ MethodResult Trainer::finish(const Exec& exec) {
                                    max_over_ranks(control, {static_cast<double>(m_now.max_stale)})[0]};
   }
   const double steps = static_cast<double>(std::max<index_t>(m_now.step, 1));
-  const auto most = max_over_ranks(
-      control, {m_now.payload_bytes / steps, m_now.header_bytes / steps, m_now.wire_bytes / steps, m_now.reached.time_s,
-                m_now.reached.wire_bytes, static_cast<double>(m_now.skipped_steps)});
+  const auto most = max_over_ranks(control, {m_now.payload_bytes / steps, m_now.header_bytes / steps,
+                                             m_now.wire_bytes / steps, m_now.reached.time_s, m_now.reached.wire_bytes});
   m_result.payload_bytes = most[0];
   m_result.header_bytes = most[1];
   m_result.wire_bytes = most[2];
-  if (m_now.target_reached) m_result.reached = Reached{m_now.reached.steps, most[3], most[4]};
-  m_result.skipped_steps = static_cast<index_t>(most[5]);  // between exchanges a rank may skip a step alone
+  if (m_now.target_reached && !ended()) m_result.reached = Reached{m_now.reached.steps, most[3], most[4]};
   m_result.joules_per_step = joules_per_step();
   m_result.state_bytes = 0;
   for (const MemoryView& memory : m_strategy->memories()) {

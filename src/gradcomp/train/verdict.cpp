@@ -70,6 +70,9 @@ std::vector<double> Verdict::over_seeds(std::optional<double> SpeedUps::* which)
 std::string no_reference(const std::vector<Entrant>& entrants, const Rules& rules) {
   const Entrant* reference = find(entrants, Role::fp32);
   if (reference == nullptr) return "the job has no fp32 without options";
+  for (const Outcome& o : reference->seeds) {
+    if (o.diverged_at) return fmt::format("fp32 diverged at step {}", *o.diverged_at);
+  }
   if (!sound(*reference)) return "fp32 diverged";
   if (rules.target) return reached_target(*reference) ? "" : "fp32 missed the target";
   for (const Outcome& o : reference->seeds) {

@@ -16,6 +16,7 @@ struct Outcome {
   bool replicas_equal = true;
   bool reached_target = false;                ///< the job's target; false without one
   std::optional<double> time_to_target = {};  ///< in any unit; none without a target or if it was missed
+  std::optional<index_t> diverged_at = {};    ///< the step that ended the run; the quality is then NaN
 };
 
 /// A method of a comparison and what it achieved with each seed, in the order of the seeds.

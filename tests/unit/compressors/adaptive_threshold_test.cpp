@@ -133,29 +133,13 @@ TEST(AdaptiveThresholdMethod, SegmentsAdaptAloneAndZerosChangeNothing) {
   EXPECT_FLOAT_EQ(taus[3], 0.9659363f);
 }
 
-TEST(AdaptiveThresholdMethod, GiveBackRestoresTheMemoryWithTheThresholdOfTheStep) {
-  for (const char* quanta : {"single", "multi"}) {
-    Rig rig = rig_of(mixed_layout(5000), {{"initial", "0.5"}, {"quanta", quanta}});
-    const auto a = make_input("levels", rig.layout.count());
-    rig.produce(a);
-    const Exec exec;
-    rig.method->give_back(exec, rig.source, *rig.state, rig.message, Span<const float>());
-    exec.fence();
-    EXPECT_EQ(rig.residual(), a);
-  }
-}
-
-TEST(AdaptiveThresholdMethod, NonFiniteGradientIsFlaggedAndAdaptsNothing) {
+TEST(AdaptiveThresholdMethod, NonFiniteGradientAdaptsNothing) {
   Rig rig = rig_of(mixed_layout(5000), {});
   auto g = make_input("gauss", rig.layout.count());
   rig.produce(g);
-  const auto before = rig.residual(), taus = thresholds_of(rig);
-  auto expected = g;
+  const auto taus = thresholds_of(rig);
   g[700] = std::numeric_limits<float>::quiet_NaN();
   rig.produce(g, 1);
-  EXPECT_TRUE(quanta_of(rig, rig.layout.segments.size(), false).header.skip());
-  for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = i == 700 ? before[i] : before[i] + expected[i];
-  EXPECT_EQ(rig.residual(), expected);
   EXPECT_EQ(thresholds_of(rig), taus);
 }
 

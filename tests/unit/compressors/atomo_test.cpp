@@ -115,10 +115,12 @@ void check_moments(index_t rows, index_t columns, const std::vector<double>& val
   std::vector<double> sum(m.size());
   double terms = 0, error = 0;
   for (int t = 0; t < trials; ++t) {
-    const Floats out = rig.round_trip(m, {7, t, 0, 1});
+    const Bytes payload = rig.encode(plain_source(m), {7, t, 0, 1});
+    Floats out(m.size(), 0);
+    rig.decode(payload, 1, out);
     for (std::size_t i = 0; i < m.size(); ++i) sum[i] += static_cast<double>(out[i]) - m[i];
     error += std::pow(distance(out, m), 2) / trials;
-    terms += static_cast<double>(kept({rig.message.payload.data(), rig.message.payload.data() + 32})) / trials;
+    terms += static_cast<double>(kept(payload)) / trials;
   }
   double spread = 0, expected_error = 0;
   for (std::size_t k = 0; k < values.size(); ++k) {
@@ -228,16 +230,9 @@ TEST(Atomo, RefusesWhatNoSenderWrites) {
   }
 }
 
-TEST(Atomo, FlagsNonFiniteGradients) {
-  Floats m = normal_values(1200, 5);
-  m[77] = INFINITY;
+// The elements are finite, but the largest singular value does not fit into a float.
+TEST(Atomo, FlagsATermThatOverflows) {
   Rig rig = atomo(one({40, 30}), 3);
-  const Bytes payload = rig.encode(plain_source(m));
-  EXPECT_EQ(payload.size(), 32u);
-  Floats out(1200, 1);
-  rig.decode(payload, 1, out);
-  EXPECT_EQ(out, Floats(1200, 1));
-  // The elements are finite, but the largest singular value does not fit into a float.
   EXPECT_EQ(rig.encode(plain_source(Floats(1200, 3e38f))).size(), 32u);
 }
 

@@ -26,9 +26,8 @@ std::vector<float> sent(const std::string& name, const std::vector<float>& gradi
   Source source;
   source.count = static_cast<index_t>(n);
   source.gradient = device.data();
-  Message message;
   const Exec exec;
-  compressor->produce(exec, 0, source, *state, Context{1, step, 0, ranks}, message);
+  const Message message = compressor->produce(exec, 0, {source, {}, {1, step, 0, ranks}, {}}, *state);
   EXPECT_EQ(message.dtype, Format::dtype);
   std::vector<std::uint16_t> codes(n);
   Kokkos::deep_copy(exec, HostSpan<std::uint16_t>(codes.data(), n),
@@ -81,8 +80,7 @@ TEST(Controls, DenseMessageIsTheGradientItself) {
   Source source;
   source.count = 5;
   source.gradient = gradient.data();
-  Message message;
-  compressor->produce(Exec{}, 0, source, *state, Context{}, message);
+  const Message message = compressor->produce(Exec{}, 0, {source, {}, {}, {}}, *state);
   EXPECT_EQ(message.data, gradient.data()) << "copying the gradient would handicap the control";
   EXPECT_EQ(message.bytes(), 20);
 }

@@ -114,11 +114,10 @@ TEST(EfSignL2, ScalesEveryTensorWithinTheRangeOfItsSquares) {
   }
 }
 
-TEST(EfSignL2, TelescopesFlagsAndTrustsNothing) {
+TEST(EfSignL2, TelescopesAndTrustsNothing) {
   const Layout layout = Layout().add("a", {1300}).add("b", {33}).add("c", {1});
   const Given given{{"scale", "l2"}};
   check_telescopes(compressors::ef_sign(), given, layout);
-  check_flagged(compressors::ef_sign(), given, layout);
   check_hostile(compressors::ef_sign(), given, layout);
 }
 
@@ -151,11 +150,10 @@ TEST(EfSign, ScaleIsSmallerWhereTheSumOfATileOverflows) {
   }
 }
 
-TEST(EfSign, TelescopesFlagsAndTrustsNothing) {
+TEST(EfSign, TelescopesAndTrustsNothing) {
   Layout layout;
   layout.add("a", {1300}).add("b", {33}).add("c", {1});
   check_telescopes(compressors::ef_sign(), {}, layout);
-  check_flagged(compressors::ef_sign(), {}, layout);
   check_hostile(compressors::ef_sign(), {}, layout);
   Rig rig(compressors::ef_sign(), layout);
   const Bytes good = rig.encode(plain_source(normal_values(1334, 11)));

@@ -186,18 +186,9 @@ TEST(GlobalQsgd, ScalesUnderAResidual) {
   EXPECT_THROW(refused.step(std::vector<Floats>(2, Floats(100000, 1))), Error);
 }
 
-TEST(GlobalQsgd, ZerosExtremesAndFlags) {
+TEST(GlobalQsgd, ZerosAndExtremes) {
   for (const char* norm : {"max", "l2"})
     expect_extremes("global_qsgd", {{"norm", norm}}, norm[0] == 'm' ? 1.000002 : 30);
-  for (const float poison : {NAN, INFINITY, -INFINITY}) {
-    Rig rig("global_qsgd", {}, Layout::flat(700), 3);
-    std::vector<Floats> x(3, Floats(700, 1));
-    x[2][699] = poison;
-    for (auto& memory : rig.memories) memory.assign(700, 0.5f);
-    EXPECT_TRUE(rig.step(x).empty());
-    for (std::size_t r = 0; r < 3; ++r) EXPECT_EQ(rig.memories[r][0], 1.5f);
-    EXPECT_EQ(rig.memories[2][699], 0.5f);
-  }
 }
 
 }  // namespace

@@ -108,19 +108,6 @@ TEST(Natural, TelescopesAndSurvivesExtremes) {
   expect_extremes("natural", {{"bits", "9"}}, 2);
 }
 
-TEST(Natural, FlagsNonFiniteGradientsAndKeepsTheMemory) {
-  for (const float poison : {NAN, INFINITY, -INFINITY}) {
-    Rig rig("natural", {}, Layout::flat(1000));
-    Floats g = normal_values(1000, 9);
-    g[997] = poison;
-    const Floats before = rig.memories[0] = normal_values(1000, 10);
-    EXPECT_TRUE(rig.step(g).empty());
-    EXPECT_EQ(rig.messages[0].size, payload_header_bytes);
-    for (std::size_t i = 0; i < g.size(); ++i)
-      ASSERT_NEAR(rig.memories[0][i], i == 997 ? before[i] : before[i] + g[i], 1e-5) << i;
-  }
-}
-
 TEST(Natural, RefusesHostilePayloads) {
   expect_hostile("natural", {{"bits", "9"}}, [](Bytes& bytes, index_t variant) {
     if (variant == 0) bytes.pop_back();

@@ -177,12 +177,11 @@ TEST_P(OneBit, ZerosConstantsHugeAndDenormalValuesAreExact) {
   }
 }
 
-TEST_P(OneBit, TelescopesFlagsAndTrustsNothing) {
+TEST_P(OneBit, TelescopesAndTrustsNothing) {
   Layout layout;
   layout.add("a", {3, 130}).add("b", {33}).add("c", {2, 3});
   const Given given{{"threshold", GetParam()}};
   check_telescopes(compressors::one_bit(), given, layout);
-  check_flagged(compressors::one_bit(), given, layout);
   check_hostile(compressors::one_bit(), given, layout);
   Rig own = rig(layout);
   const Bytes good = own.encode(plain_source(normal_values(layout.count(), 11)));

@@ -51,32 +51,6 @@ TEST(PowerSgdOrientation, IsThatOfTheAuthorsForEveryVariant) {
   }
 }
 
-TEST(PowerSgdOrientation, SkippedAndReturnedStepsLoseNothing) {
-  for (const std::string variant : {"two_sided", "one_sided"}) {
-    Workers w(stored(), Given{{"variant", variant}, {"rank", "2"}, {"matrix", "authors"}}, 2);
-    const index_t n = stored().count();
-    for (unsigned step = 0; step < 4; ++step) {
-      const std::vector<Floats> gradients = {normal_values(n, step), normal_values(n, 50 + step)};
-      const auto before = w.memory;
-      auto bad = gradients;
-      bad[1][filter_at + step] = NAN;
-      EXPECT_FALSE(w.step(bad)) << variant;
-      w.memory = before;
-      ASSERT_TRUE(w.step(gradients));
-      for (int r = 0; r < 2; ++r) {
-        const auto i = static_cast<std::size_t>(r);
-        w.method->give_back(Exec(), w.source(r, gradients[i]), *w.states[i], w.message, span(w.out));
-        Exec().fence();
-        for (std::size_t e = 0; e < before[i].size(); ++e) {
-          ASSERT_NEAR(w.memory[i][e], before[i][e] + gradients[i][e], 2e-6) << variant;
-        }
-      }
-      w.memory = before;
-      ASSERT_TRUE(w.step(gradients));
-    }
-  }
-}
-
 // Even steps are as without side=alternating. Odd steps send U^T M, whose mean is M too, with the variance
 // (|column j|^2 + (m4 - 2) M_ij^2) / r.
 TEST(PowerSgdAlternating, SendsTheOtherSideInOddStepsWithoutBias) {
@@ -85,7 +59,7 @@ TEST(PowerSgdAlternating, SendsTheOtherSideInOddStepsWithoutBias) {
   const Layout layout = matrix(16, 12);
   const Floats m = normal_values(192, 22);
   Workers w(layout, Given{{"variant", "unbiased"}, {"side", "alternating"}, {"rank", "2"}}, 1, false);
-  EXPECT_FALSE(w.method->has_fixed_bytes());
+  EXPECT_FALSE(w.method->info().fixed_bytes);
   EXPECT_EQ(w.method->payload_bytes(layout, 0), 4 * rank * 16);
   std::vector<double> sum(192), square(192);
   for (int t = 0; t < 2 * trials; ++t) {

@@ -1,5 +1,5 @@
 // PowerSGD: bytes, agreement with a serial reference in double, and identities (rank, energy, best
-// approximation under warm start, workers = one worker on the mean, revival of dead columns, skipping).
+// approximation under warm start, workers = one worker on the mean, revival of dead columns).
 #include "gradcomp/core/error.hpp"
 #include "unit/compressors/powersgd_rig.hpp"
 
@@ -190,57 +190,9 @@ TEST(PowerSgd, ScaleOfTheGradientDoesNotMatter) {
   }
 }
 
-TEST(PowerSgd, SkipsOnAllRanksKeepsMemoryAndQ) {
-  Layout layout;
-  layout.add("v", {20}).add("m", {50, 40});
-  const auto n = layout.count();
-  for (const std::size_t at : {std::size_t{3}, std::size_t{20}, std::size_t{2019}}) {
-    for (const float poison : {NAN, INFINITY}) {
-      Workers w(layout, 2, 3), clean(layout, 2, 3);
-      std::vector<Floats> gradients, next;
-      for (unsigned i = 0; i < 3; ++i) {
-        gradients.push_back(normal_values(n, i));
-        next.push_back(normal_values(n, 10 + i));
-      }
-      ASSERT_TRUE(w.step(gradients));
-      ASSERT_TRUE(clean.step(gradients));
-      const auto before = w.memory;
-      auto bad = next;
-      bad[1][at] = poison;
-      EXPECT_FALSE(w.step(bad));
-      EXPECT_TRUE(w.poisoned);
-      Exec exec;
-      for (std::size_t r = 0; r < 3; ++r) {
-        w.method->give_back(exec, w.source(static_cast<int>(r), bad[r]), *w.states[r], w.message, span(w.out));
-        for (std::size_t i = 0; i < before[r].size(); ++i) {
-          const bool lost = r == 1 && i == at;
-          ASSERT_EQ(w.memory[r][i], lost ? before[r][i] : before[r][i] + next[r][i]);
-        }
-      }
-      // Q did not change, so that the next step equals that of a run without the skipped step and with the same memory.
-      clean.memory = w.memory;
-      clean.number = w.number;
-      ASSERT_TRUE(w.step(gradients));
-      ASSERT_TRUE(clean.step(gradients));
-      EXPECT_EQ(w.out, clean.out);
-    }
-  }
-}
-
-TEST(PowerSgd, SkipsWhenTheSumOverflows) {
+TEST(PowerSgd, EveryRankSeesASumThatOverflows) {
   Workers w(matrix(50, 40), 2, 2);
   EXPECT_FALSE(w.step({Floats(2000, 3e38f), Floats(2000, 3e38f)}));
-}
-
-TEST(PowerSgd, GiveBackUndoesAFinishedStep) {
-  Layout layout;
-  layout.add("m", {50, 40}).add("v", {20});
-  Workers w(layout, 2, 1);
-  const Floats g = normal_values(layout.count(), 12);
-  ASSERT_TRUE(w.step({g}));
-  w.method->give_back(Exec(), w.source(0, g), *w.states[0], w.message, span(w.out));
-  Exec().fence();
-  for (std::size_t i = 0; i < g.size(); ++i) ASSERT_NEAR(w.memory[0][i], g[i], 1e-6);
 }
 
 }  // namespace

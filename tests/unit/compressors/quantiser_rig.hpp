@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "decoding.hpp"
 #include "gradcomp/core/registry.hpp"
-#include "judged.hpp"
 
 namespace gradcomp::quantisers {
 
@@ -46,31 +46,34 @@ struct Rig {
     return s;
   }
 
-  /// Takes one gradient per rank. Returns an empty vector if the step is flagged.
+  /// Takes one gradient per rank. Returns an empty vector if the method has diverged.
   Floats step(const std::vector<Floats>& gradients, std::int64_t number = 0) {
     Floats out(gradients[0].size(), 0);
     const bool bytes = method->info().rounds[0] == MessageKind::bytes;
+    Faults faults;
+    const auto step_of = [&](std::size_t r) -> Step {
+      return {source(r, gradients[r]), r == 0 ? span(out) : Span<float>(), context(r, number), faults.counts()};
+    };
     for (int round = 0; round < method->rounds(); ++round) {
       for (std::size_t r = 0; r < states.size(); ++r)
-        method->produce(Exec(), round, source(r, gradients[r]), *states[r], context(r, number), messages[r]);
+        messages[r] = method->produce(Exec(), round, step_of(r), *states[r]);
       Exec().fence();
       if (bytes) break;
       reduce();
       for (std::size_t r = 0; r < states.size(); ++r)
-        method->consume(Exec(), round, messages[r], *states[r], context(r, number));
+        method->consume(Exec(), round, messages[r], step_of(r), *states[r]);
     }
-    bool good = true;
     if (bytes) {
-      for (const auto& message : messages) {
-        const Span<const std::byte> payload(message.payload.data(), static_cast<std::size_t>(message.size));
-        good = good && !read_header(Exec(), payload).skip();
-        test::decode_add(*method, Exec(), payload, 1.0f / static_cast<float>(ranks), *states[0], span(out));
+      for (std::size_t r = 0; r < states.size(); ++r) {
+        const Span<const std::byte> payload(messages[r].payload.data(), static_cast<std::size_t>(messages[r].size));
+        method->decode_add(Exec(), {payload, context(r, number), 1.0f / static_cast<float>(ranks), faults.counts()},
+                           *states[0], span(out));
       }
     } else {
-      good = test::finish(*method, Exec(), source(0, gradients[0]), *states[0], context(0, number), span(out));
+      method->finish(Exec(), step_of(0), *states[0]);
     }
-    Exec().fence();
-    return good ? out : Floats{};
+    faults.fetch(Exec());
+    return faults.diverged() ? Floats{} : out;
   }
   Floats step(const Floats& gradient, std::int64_t number = 0) { return step(std::vector<Floats>{gradient}, number); }
 

@@ -46,7 +46,7 @@ TEST(Resize, AStateForFewerElementsIsThatOfASmallerLayout) {
     SCOPED_TRACE(std::string(c.name) + (c.given.empty() ? "" : " " + c.given.begin()->second));
     for (const index_t most : {16384, 10007}) {  // with and without a tail
       Rig large(c.name, c.given, Layout::flat(most));
-      ASSERT_TRUE(large.method->can_resize());
+      ASSERT_TRUE(large.method->info().can_resize);
       for (const index_t n : {5000, 0, 1, 31, 512, 4096, 4097, 8192, 10007, 3}) {
         Rig small(c.name, c.given, Layout::flat(n));
         const Floats x = normal_values(n, static_cast<unsigned>(n));
@@ -63,7 +63,7 @@ TEST(Resize, AStateForFewerElementsIsThatOfASmallerLayout) {
 
 TEST(Resize, OtherMethodsRefuse) {
   const Rig rig("one_bit", {}, Layout::flat(10));
-  EXPECT_FALSE(rig.method->can_resize());
+  EXPECT_FALSE(rig.method->info().can_resize);
   EXPECT_THROW(rig.method->resize(Exec(), *rig.states[0], 3), Error);
 }
 

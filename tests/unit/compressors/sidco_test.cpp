@@ -287,28 +287,5 @@ TEST(SidcoMethod, HistoryIsPersistentAndPerSegment) {
   EXPECT_EQ(history[0].calls, 0);
 }
 
-TEST(SidcoMethod, NonFiniteGradientIsFlagged) {
-  Rig rig = rig_of(Layout::flat(5000), {});
-  auto g = make_input("gauss", 5000);
-  g[4999] = std::numeric_limits<float>::infinity();
-  rig.produce(g);
-  EXPECT_TRUE(rig.decoded().header.skip());
-  EXPECT_EQ(rig.message.size, payload_header_bytes);
-  EXPECT_EQ(rig.residual()[4999], 0);
-  g[4999] = 1;
-  rig.produce(g, 1);
-  EXPECT_FALSE(rig.decoded().header.skip());
-}
-
-TEST(SidcoMethod, GiveBackRestoresTheMemory) {
-  Rig rig = rig_of(Layout::flat(50000), {});
-  const auto a = make_input("laplace", 50000);
-  rig.produce(a);
-  const Exec exec;
-  rig.method->give_back(exec, rig.source, *rig.state, rig.message, Span<const float>());
-  exec.fence();
-  EXPECT_EQ(rig.residual(), a);
-}
-
 }  // namespace
 }  // namespace sparse_test

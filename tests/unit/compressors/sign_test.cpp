@@ -90,19 +90,9 @@ TEST(Sign, HasNoFeedbackAndASmallRate) {
   }
 }
 
-TEST(Sign, FlagsAndTrustsNothing) {
+TEST(Sign, TrustsNothing) {
   for (const Entry& entry : {compressors::sign(), compressors::signum()}) {
     check_hostile(entry, {}, Layout::flat(1300));
-    for (const float poison : {NAN, INFINITY, -INFINITY}) {
-      for (const std::size_t where : {0, 650, 1299}) {
-        Rig rig(entry, Layout::flat(1300));
-        Floats x = normal_values(1300, 5);
-        x[where] = poison;
-        ASSERT_EQ(static_cast<index_t>(rig.encode(plain_source(x)).size()), payload_header_bytes);
-        const Floats again = normal_values(1300, 6);
-        ASSERT_EQ(static_cast<index_t>(rig.encode(plain_source(again)).size()), payload_header_bytes + 164);
-      }
-    }
     Rig rig(entry, Layout::flat(1300));
     Bytes bad = rig.encode(plain_source(normal_values(1300, 5)));
     bad.back() |= std::byte{0x80};

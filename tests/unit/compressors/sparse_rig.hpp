@@ -1,15 +1,15 @@
 #pragma once
-// One rank of a sparse method with its feedback, as the exchange would drive it.
+// Ranks of a sparse method with its feedback, as the exchange would drive them.
 #include <gtest/gtest.h>
 
 #include <map>
 #include <memory>
 
 #include "copies.hpp"
+#include "decoding.hpp"
 #include "gradcomp/compressors/sidco.hpp"
 #include "gradcomp/compressors/top_k.hpp"
 #include "gradcomp/core/registry.hpp"
-#include "judged.hpp"
 #include "unit/sparse_inputs.hpp"
 
 namespace gradcomp::compressors {  // where the tests are: one in gradcomp would hide those of sparse_test
@@ -36,7 +36,8 @@ struct Rig {
         method(entry.make(ParameterValues(entry.info.name, entry.info.parameters, options))),
         state(method->prepare(layout)),
         gradient("gradient", static_cast<std::size_t>(layout.count())),
-        memory("memory", static_cast<std::size_t>(residual ? layout.count() : 0)) {
+        memory("memory", static_cast<std::size_t>(residual ? layout.count() : 0)),
+        mean("mean", gradient.size()) {
     source.count = layout.count();
     source.gradient = gradient.data();
     if (residual) {
@@ -49,12 +50,23 @@ struct Rig {
   void produce(const std::vector<float>& g, std::int64_t step = 0) {
     to_device(g, gradient);
     context.step = step;
-    method->produce(Exec(), 0, source, *state, context, message);
+    produce_round(0);
+  }
+  void produce_round(int round) { message = method->produce(Exec(), round, step(), *state); }
+  Step step() const { return {source, mean, context, faults.counts()}; }
+  /// The mean of finish(), or an empty vector if the method has diverged.
+  std::vector<float> finish() {
+    const Exec exec;
+    Kokkos::deep_copy(exec, mean, 77.0f);
+    method->finish(exec, step(), *state);
+    faults.fetch(exec);
+    return faults.diverged() ? std::vector<float>() : to_host(mean);
   }
 
+  std::vector<std::byte> payload() const { return to_host(message.payload.data(), message.size); }
   Decoded decoded() const {
     Decoded d;
-    const auto bytes = to_host(message.payload.data(), message.size);
+    const auto bytes = payload();
     std::memcpy(&d.header, bytes.data(), sizeof d.header);
     const auto kept = static_cast<std::size_t>(d.header.kept);
     EXPECT_EQ(bytes.size(), 32 + 8 * kept);
@@ -81,11 +93,59 @@ struct Rig {
   Layout layout;
   std::unique_ptr<Compressor> method;
   std::unique_ptr<State> state;
-  Vector<float> gradient, memory;
+  Vector<float> gradient, memory, mean;
   Source source;
   Context context;
   Message message;
+  Faults faults;
 };
+
+/// What a rank sends in a round of sums.
+inline std::vector<float> sent_values(const Rig& rig) {
+  return to_host(static_cast<const float*>(rig.message.data), rig.message.count);
+}
+
+/// One step of a method with two rounds of sums, whose bytes are those of the formula. Returns the mean of every rank,
+/// empty where the method has diverged.
+inline std::vector<std::vector<float>> step_of(const std::vector<Rig*>& rigs, const std::vector<std::vector<float>>& g,
+                                               std::int64_t step = 0) {
+  index_t bytes = 0;
+  for (int round = 0; round < 2; ++round) {
+    std::vector<float> sum;
+    for (std::size_t r = 0; r < rigs.size(); ++r) {
+      rigs[r]->context.rank = static_cast<int>(r);
+      rigs[r]->context.ranks = static_cast<int>(rigs.size());
+      if (round == 0) rigs[r]->produce(g[r], step);
+      if (round == 1) rigs[r]->produce_round(1);
+      const auto own = sent_values(*rigs[r]);
+      sum.resize(own.size());
+      for (std::size_t i = 0; i < own.size(); ++i) sum[i] += own[i];
+    }
+    bytes += rigs[0]->message.bytes();
+    for (Rig* rig : rigs) {
+      to_device(sum, static_cast<float*>(rig->message.result));
+      rig->method->consume(Exec(), round, rig->message, rig->step(), *rig->state);
+    }
+  }
+  EXPECT_EQ(bytes, rigs[0]->method->payload_bytes(rigs[0]->layout, 0));
+  std::vector<std::vector<float>> means;
+  for (Rig* rig : rigs) means.push_back(rig->finish());
+  return means;
+}
+
+/// decode_add() of changed bytes must throw.
+inline void expect_payload_refused(Rig& rig, const std::vector<std::byte>& bytes, const char* what) {
+  const Vector<std::byte> device = to_device(bytes);
+  const Vector<float> out("out", static_cast<std::size_t>(rig.layout.count()));
+  EXPECT_THROW(test::decode_add(*rig.method, Exec(), device, 1, *rig.state, out), Error) << what;
+}
+
+/// `bytes` with `value` at byte `at`.
+template <class T>
+std::vector<std::byte> with_value(std::vector<std::byte> bytes, std::size_t at, T value) {
+  std::memcpy(bytes.data() + at, &value, sizeof value);
+  return bytes;
+}
 
 /// What was sent plus what stays is a, bit for bit; indices ascend below n; kept adds up.
 inline void expect_conservation(const Rig& rig, const std::vector<float>& a) {

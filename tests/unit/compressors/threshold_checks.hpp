@@ -112,45 +112,10 @@ inline void check_scaling(const Entry& entry, const Values& options) {
   }
 }
 
-/// Many steps lose nothing. Then a flagged step that must leave the memory, and one that is given back.
+/// Many steps lose nothing.
 inline void check_memory(const Entry& entry, const Values& options) {
-  const index_t n = 20000;
-  Rig rig(entry, options, Layout::flat(n), true);
-  std::vector<double> sent(static_cast<std::size_t>(n)), total(static_cast<std::size_t>(n));
-  const auto step = [&](int t) {
-    auto g = make_input("gauss", n, static_cast<std::uint32_t>(t));
-    rig.produce(g, t);
-    const auto d = rig.decoded();
-    for (std::size_t j = 0; j < d.indices.size(); ++j) sent[d.indices[j]] += static_cast<double>(d.values[j]);
-    for (std::size_t i = 0; i < g.size(); ++i) total[i] += static_cast<double>(g[i]);
-  };
-  const auto check = [&] {
-    const auto rest = rig.residual();
-    for (std::size_t i = 0; i < rest.size(); ++i)
-      ASSERT_NEAR(sent[i] + static_cast<double>(rest[i]), total[i], 60 * 20 * 0x1p-24);
-  };
-  for (int t = 0; t < 40; ++t) step(t);
-  check();
-
-  auto bad = make_input("gauss", n, 99);
-  bad[77] = std::numeric_limits<float>::quiet_NaN();
-  rig.produce(bad, 40);
-  EXPECT_TRUE(rig.decoded().header.skip());
-  EXPECT_EQ(rig.message.size, payload_header_bytes);
-  for (std::size_t i = 0; i < bad.size(); ++i) total[i] += i == 77 ? 0.0 : static_cast<double>(bad[i]);
-  step(41);
-  EXPECT_FALSE(rig.decoded().header.skip());
-  check();
-
-  const auto before = rig.residual();
-  const auto g = make_input("gauss", n, 100);
-  rig.produce(g, 42);
-  EXPECT_FALSE(rig.decoded().indices.empty());
-  const Exec exec;
-  rig.method->give_back(exec, rig.source, *rig.state, rig.message, Span<const float>());
-  exec.fence();
-  const auto after = rig.residual();
-  for (std::size_t i = 0; i < after.size(); ++i) ASSERT_EQ(after[i], before[i] + g[i]);
+  Rig rig(entry, options, Layout::flat(20000), true);
+  expect_nothing_lost(rig, 40, 60 * 20 * 0x1p-24);
 }
 
 /// n Laplace values from a common store, different ones for each `step`. A generator per step would take seconds.

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
+
+#include "copies.hpp"
+#include "gradcomp/core/compressor.hpp"
 
 namespace gradcomp {
 namespace {
@@ -32,7 +36,7 @@ PayloadHeader read(const Vector<std::byte>& bytes, std::size_t size) {
 TEST(Payload, HeaderTravelsUnchanged) {
   const PayloadHeader header = read(payload(40), 40), sent = example();
   EXPECT_EQ(0, std::memcmp(&header, &sent, sizeof(header)));
-  EXPECT_FALSE(header.skip());
+  EXPECT_FALSE(header.diverged());
 }
 
 // The documented layout, byte by byte, because peers with other builds read it.
@@ -66,25 +70,76 @@ TEST(Payload, WhatDoesNotFitIsRefused) {
   }
 }
 
+/// Some units of a kernel set the mark.
+void set_somewhere(const Mark& mark) {
+  Kokkos::parallel_for(
+      "gradcomp::tests::mark", IndexRange(Exec(), 0, 1000), KOKKOS_LAMBDA(const index_t i) {
+        if (i % 300 == 77) mark.set();
+      });
+}
+
+TEST(Payload, AMarkFlagsTheHeader) {
+  const Vector<std::byte> bytes = payload(40);
+  set_somewhere(mark_in(bytes));
+  set_somewhere(Mark());
+  PayloadHeader header = read(bytes, 40);
+  EXPECT_TRUE(header.diverged());
+  EXPECT_FALSE(Mark().is_set());
+  header.flags = 0;
+  const PayloadHeader sent = example();
+  EXPECT_EQ(0, std::memcmp(&header, &sent, sizeof(header))) << "the rest of the header changed";
+}
+
+/// What an Admission says to 3 units of a kernel that asks it.
+struct Answers {
+  std::vector<int> admitted;
+  std::vector<index_t> counts;  ///< diverged, broken
+  bool is_nan;                  ///< element 0 of `out`, which was 0
+
+  bool operator==(const Answers&) const = default;
+};
+
+Answers answers_of(Admission admission) {
+  const Faults faults;
+  const Vector<float> out("gradcomp::tests::out", 1);
+  const Vector<int> admitted("gradcomp::tests::admitted", 3);
+  admission.faults = faults.counts();
+  admission.out = out.data();
+  Kokkos::parallel_for(
+      "gradcomp::tests::admit", IndexRange(Exec(), 0, 3),
+      KOKKOS_LAMBDA(const index_t i) { admitted(i) = admission.admits(i == 0) ? 1 : 0; });
+  return {test::to_host(admitted), test::to_host(faults.counts().at, 2), std::isnan(test::to_host(out)[0])};
+}
+
+TEST(Payload, AnAdmissionLetsOnlyTheExpectedHeaderPass) {
+  const auto ask = [](std::size_t word, std::uint32_t flipped) {
+    std::uint32_t words[8];
+    const PayloadHeader header = example();
+    std::memcpy(words, &header, sizeof header);
+    words[word] ^= flipped;
+    const auto device = test::to_device(std::vector<std::uint32_t>(words, words + 8));
+    return answers_of({.words = device.data(), .expected = header});
+  };
+  const Answers admitted{{1, 1, 1}, {0, 0}, false}, diverged{{0, 0, 0}, {1, 0}, true}, broken{{0, 0, 0}, {0, 1}, false};
+  EXPECT_EQ(answers_of({}), admitted) << "no header";
+  EXPECT_EQ(ask(0, 0), admitted);
+  EXPECT_EQ(ask(6, PayloadHeader::flag_diverged), diverged);
+  EXPECT_EQ(ask(6, 3), broken) << "another flag";
+  for (const std::size_t word : {0, 1, 2, 3, 4, 5, 6, 7}) EXPECT_EQ(ask(word, 0x40000000), broken) << "word " << word;
+}
+
 TEST(Payload, AFlagStandsAlone) {
   const Exec exec;
-  Verdict verdict;
-  const auto skipped = [&] {
-    verdict.fetch(exec);
-    return verdict.skipped();
-  };
-  PayloadHeader header = example();
-  EXPECT_FALSE(take_flag(exec, header, 80, "method", verdict));
-  header.flags = PayloadHeader::flag_skip;
-  EXPECT_THROW(take_flag(exec, header, 0, "method", verdict), Error) << "entries";
-  header.kept = 0;
-  EXPECT_THROW(take_flag(exec, header, 4, "method", verdict), Error) << "sections";
-  header.flags |= 2;
-  EXPECT_THROW(take_flag(exec, header, 0, "method", verdict), Error) << "another flag";
-  EXPECT_FALSE(skipped());
-  header.flags = PayloadHeader::flag_skip;
-  EXPECT_TRUE(take_flag(exec, header, 0, "method", verdict));
-  EXPECT_TRUE(skipped());
+  const Faults faults;
+  const Vector<float> out("gradcomp::tests::out", 2);
+  Received received{.bytes = payload(36), .faults = faults.counts()};
+  EXPECT_THROW(take_flag(exec, received, "method", out), Error) << "sections";
+  received.bytes = payload(32);
+  take_flag(exec, received, "method", out);
+  take_flag(exec, received, "method", {});
+  EXPECT_EQ(test::to_host(faults.counts().at, 2), (std::vector<index_t>{2, 0}));
+  EXPECT_TRUE(std::isnan(test::to_host(out)[0]));
+  EXPECT_EQ(test::to_host(out)[1], 0);
 }
 
 TEST(Payload, TextHashIsFnv1a) {

@@ -25,8 +25,7 @@ struct Follower {
         feedback(method.common, layout.count()) {}
 
   void step(const Exec& exec, const Span<const float>& gradient, std::int64_t at) {
-    Message message;
-    method.compressor->produce(exec, 0, feedback.source(exec, gradient, 1), *state, {1, at, 0, 1}, message);
+    method.compressor->produce(exec, 0, {feedback.source(exec, gradient, 1), {}, {1, at, 0, 1}, {}}, *state);
     ratios.push_back(static_cast<double>(state->kept[0]) / static_cast<double>(state->target[0]));
   }
 

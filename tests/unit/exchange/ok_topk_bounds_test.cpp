@@ -23,7 +23,10 @@ class OkTopkBounds : public testing::Test {
     Kokkos::deep_copy(gradient, HostSpan<const float>(values.data(), values.size()));
   }
 
-  void step(std::int64_t number) { reduce(reduction, Exec(), gradient, mean, {1, number, 0, 3}, verdict); }
+  void step(std::int64_t number) {
+    reduction.begin(Exec(), gradient, mean, {1, number, 0, 3}, nullptr);
+    reduce(reduction, Exec());
+  }
   std::span<index_t> bounds() {
     for (const MemoryView& memory : reduction.memories()) {
       if (memory.name == "owner_bounds") return {static_cast<index_t*>(memory.data), 4};
@@ -32,9 +35,10 @@ class OkTopkBounds : public testing::Test {
   }
 
   test::FakeTransport comm{3};
-  Reduction reduction{parse_method("top_k:ratio=0.05:reducer=ok_topk:reducer.interval=8"), Layout::flat(1000), comm};
+  Faults faults;
+  Reduction reduction{parse_method("top_k:ratio=0.05:reducer=ok_topk:reducer.interval=8"), Layout::flat(1000), comm,
+                      faults};
   Vector<float> gradient, mean;
-  Verdict verdict;
 };
 
 TEST_F(OkTopkBounds, OfACheckpointAreLookedAt) {

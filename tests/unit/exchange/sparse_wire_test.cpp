@@ -6,7 +6,6 @@
 
 #include <cstring>
 
-#include "gradcomp/exchange/detail/return_log.hpp"
 #include "gradcomp/method/spec.hpp"
 
 namespace gradcomp {
@@ -82,37 +81,9 @@ TEST_F(Wire, RefusesWhatIsNotSuchAList) {
     EXPECT_NE(refusal(size), "") << "byte " << field;
   }
   encode({1, 2}, {1, 1});
-  put(24, std::uint32_t{PayloadHeader::flag_skip});
+  put(24, std::uint32_t{PayloadHeader::flag_diverged});
   EXPECT_THAT(refusal(size), HasSubstr("flagged"));
   EXPECT_THROW(encode({1, 2, 3, 4, 5, 6, 7, 8, 9}, std::vector<float>(9, 1.0f)), Error);
-}
-
-TEST(Returns, AreUndoneBitByBit) {
-  const Exec exec;
-  std::vector<float> memory = {1e8f, 0.1f, -3, 0};
-  const std::vector<float> before = memory;
-  Source source;
-  source.kind = Source::Kind::residual;
-  source.count = 4;
-  source.memory = memory.data();
-  ReturnLog log(4);
-  for (int step = 0; step < 2; ++step) {
-    const std::uint32_t indices[] = {0, 2, 3};
-    const float values[] = {0.3f, 0, 5};
-    log.give(exec, source, indices, 0, values, 3);
-    const float others[] = {0.7f, 1e-9f};
-    log.give(exec, source, nullptr, 0, others, 2);
-    EXPECT_EQ(memory[3], 5);
-    EXPECT_EQ(memory[0], (1e8f + 0.3f) + 0.7f);
-    EXPECT_THROW(log.give(exec, source, indices, 0, values, 3), Error);  // beyond its capacity
-    log.undo(exec, source);
-    EXPECT_EQ(memory, before);
-    log.clear();
-  }
-  source.kind = Source::Kind::none;
-  source.memory = nullptr;
-  log.give(exec, source, nullptr, 0, before.data(), 4);
-  log.undo(exec, source);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Stripes cover the bucket in order, are balanced, keep rows and granules whole, and have their own keys.
-#include "gradcomp/exchange/detail/stripes.hpp"
+#include "gradcomp/exchange/stripes.hpp"
 
 #include <gtest/gtest.h>
 

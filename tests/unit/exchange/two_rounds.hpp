@@ -1,5 +1,7 @@
 #pragma once
 // A method for tests with two summable rounds: round 0 sums one number per bucket, and round 1 sums the gradient.
+#include <cmath>
+
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::test {
@@ -9,9 +11,9 @@ struct TwoRoundsState final : State {
   Vector<float> norm{"norm", 1}, sum;
 };
 
-class TwoRounds final : public CompressorOf<TwoRoundsState> {
+class TwoRounds final : public Compressor {
  public:
-  TwoRounds() : CompressorOf(make_info(), ParameterValues()) {}
+  TwoRounds() : Compressor(make_info(), ParameterValues()) {}
 
   static Info make_info() {
     Info info;
@@ -28,31 +30,29 @@ class TwoRounds final : public CompressorOf<TwoRoundsState> {
     state->target = {2};
     return state;
   }
-  index_t payload_capacity(const Layout&) const override { return 0; }
   index_t payload_bytes(const Layout& layout, index_t) const override { return 4 + 4 * layout.count(); }
 
-  void do_produce(const Exec& exec, int round, const Source& source, TwoRoundsState& own, const Context&,
-                  Message& message) const override {
+  Message produce(const Exec& exec, int round, const Step& step, State& state) const override {
+    auto& own = state.as<TwoRoundsState>();
+    const Source& source = step.source;
     if (round == 0) Kokkos::deep_copy(exec, own.norm, Span<const float>(source.gradient, 1));
+    Message message;
     message.count = round == 0 ? 1 : source.count;
     message.data = round == 0 ? own.norm.data() : source.gradient;
     message.result = round == 0 ? own.norm.data() : own.sum.data();
+    return message;
   }
-  void do_finish(const Exec& exec, const Source& source, TwoRoundsState& own, const Context& context,
-                 const Span<float>& out, Verdict& verdict) const override {
-    std::vector<float> mean(static_cast<std::size_t>(source.count));
+  void finish(const Exec& exec, const Step& step, State& state) const override {
+    const auto& own = state.as<TwoRoundsState>();
+    std::vector<float> mean(static_cast<std::size_t>(step.source.count));
     const HostSpan<float> values(mean.data(), mean.size());
     Kokkos::deep_copy(values, own.sum);
-    for (float& x : mean) x /= static_cast<float>(context.ranks);
-    Kokkos::deep_copy(exec, out, values);
+    for (float& x : mean) x /= static_cast<float>(step.context.ranks);
+    Kokkos::deep_copy(exec, step.mean, values);
     exec.fence();
     float norm = 0;
     Kokkos::deep_copy(HostSpan<float>(&norm, 1), own.norm);
-    if (norm != norm) verdict.skip(exec);
-  }
-  void do_give_back(const Exec&, const Source&, TwoRoundsState& state, const Message&,
-                    const Span<const float>&) const override {
-    state.kept = {0};  // seen in the report of the skipped step
+    if (!std::isfinite(norm)) step.faults.diverged();
   }
 };
 

@@ -109,8 +109,9 @@ TEST(ModelBytes, OfUnbiasedLowRankInTurnAreWhatTravels) {
     const auto exchange = make_exchange(method, layout, *comm, {});
     const Vector<float> gradient("gradient", static_cast<std::size_t>(layout.count())), mean("mean", gradient.size());
     for (std::int64_t step = 0; step < 4; ++step) {
-      exchange->begin(Exec(), gradient, mean, step, nullptr);
-      EXPECT_EQ(exchange->end(Exec()).payload_bytes, model.bytes(rank, step % 2 == 0));
+      exchange->begin(Exec(), gradient, mean, {1, step}, nullptr);
+      exchange->finish(Exec());
+      EXPECT_EQ(exchange->report().payload_bytes, model.bytes(rank, step % 2 == 0));
     }
   }
 }

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::train {
@@ -49,7 +51,8 @@ TEST(TrainingRow, HoldsRatesAndRatiosByHand) {
   EXPECT_EQ(row["validation_loss"], 0.625);
   EXPECT_EQ(row["replica_hash_equal"], true);
   EXPECT_EQ(row["parameters_hash"], "0000000000000abc");
-  for (const char* column : {"loss_floor", "joules_per_step", "bucket_kib", "bucket_sweep", "tuning_steps", "target"}) {
+  for (const char* column : {"loss_floor", "joules_per_step", "bucket_kib", "bucket_sweep", "tuning_steps", "target",
+                             "diverged_at_step", "skipped_steps"}) {
     EXPECT_FALSE(row.contains(column)) << column;
   }
   EXPECT_TRUE(to_row(result("no_exchange"), false, {}, Options(), "data").json()["replica_hash_equal"].is_null());
@@ -88,7 +91,6 @@ TEST(TrainingRow, NamesTheJobAndItsConditions) {
   MethodResult r = result("top_k:ratio=0.01:lr=0.25:label=mine");
   r.period = 4;
   r.workers = 3;
-  r.skipped_steps = 2;
   Options options;
   options.model = "vgg11";
   options.seed = 7;
@@ -105,12 +107,35 @@ TEST(TrainingRow, NamesTheJobAndItsConditions) {
   EXPECT_EQ(row["strategy"], "overlapped");
   EXPECT_EQ(row["period"], 4);
   EXPECT_EQ(row["workers"], 3);
-  EXPECT_EQ(row["skipped_steps"], 2);
   EXPECT_EQ(row["state_bytes"], 4000);
   EXPECT_EQ(row["header_bytes"], 32);
   EXPECT_EQ(row["wire_bytes"], 900);
   EXPECT_EQ(row["metric"], "accuracy");
   EXPECT_EQ(row["stages_ms"], (report::Json{{"compress", 0.25}, {"forward", 1.5}}));
+}
+
+/// A run that ended at step 812.
+MethodResult diverged() {
+  MethodResult r = result();
+  r.diverged_at = 812;
+  r.test_quality = r.test_accuracy = r.test_loss = r.validation_quality = r.validation_loss = std::nan("");
+  return r;
+}
+
+TEST(TrainingRow, OfADivergedRunHasTimesAndNoQualities) {
+  const auto row = to_row(diverged(), false, {}, Options(), "data").json();
+  EXPECT_EQ(row["diverged_at_step"], 812);
+  EXPECT_EQ(row["step_time_ms"]["median"], 8);
+  EXPECT_EQ(row["wire_bytes"], 900);
+  EXPECT_EQ(row["replica_hash_equal"], true);
+  EXPECT_EQ(row["quality_matched"], false);
+  for (const char* column : {"test_quality", "test_accuracy", "test_loss", "validation_quality", "validation_loss",
+                             "speedup_vs_fp32", "speedup_vs_best_dense"}) {
+    EXPECT_TRUE(row[column].is_null()) << column;
+  }
+  EXPECT_FALSE(row.contains("parameters_hash"));
+  EXPECT_THAT(to_table({diverged()}, {{}}).text(), ContainsRegex("top_k .* +8000 +diverged at step 812 +- +- *\n"));
+  EXPECT_EQ(outcome_of(diverged()).diverged_at, 812);
 }
 
 TEST(TrainingRow, HoldsSlicesAndStaleness) {

@@ -186,6 +186,8 @@ TEST(Judge, AReferenceThatHasLearnedNothingIsNone) {
     EXPECT_EQ(judge(list, rules())[1].seeds[0].vs_fp32.has_value(), learned) << quality;
   }
   EXPECT_THAT(no_reference({entrant(Role::fp32, 0.1, 1)}, rules()), HasSubstr("is 10.0 %"));
+  const Entrant diverged{Role::fp32, {{0.9, 1}, {nan, 1, true, false, {}, 812}}};
+  EXPECT_EQ(no_reference({diverged}, rules()), "fp32 diverged at step 812");
   // With 30 test samples, three standard errors are 3 sqrt(0.1 x 0.9 / 30) = 0.1643.
   Rules few = rules(0);
   few.trivial.count = 30;

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "gradcomp/core/compressor_of.hpp"
+#include "gradcomp/core/compressor.hpp"
 
 namespace gradcomp::compressors {
 

@@ -13,6 +13,7 @@ Info staged(Info info) {
           info.name);
   info.name += "+huffman";
   info.host_sizes = true;
+  info.fixed_bytes = info.can_resize = false;
   info.summary += "; Huffman-coded";
   // Reducers see only whole payloads: no entry and no bit of a coded payload can be read on its way between ranks.
   info.sparse = info.votes = false;
@@ -38,45 +39,48 @@ index_t EntropyState::scratch_bytes() const {
 }
 
 EntropyStage::EntropyStage(std::shared_ptr<const Compressor> inner)
-    : CompressorOf(staged(inner->info()), composed_options(composed_text(*inner) + "+huffman")),
+    : Compressor(staged(inner->info()), composed_options(composed_text(*inner) + "+huffman")),
       m_inner(std::move(inner)) {}
 
 std::unique_ptr<State> EntropyStage::prepare(const Layout& layout) const {
   return std::make_unique<EntropyState>(layout, m_inner->prepare(layout), payload_capacity(layout));
 }
 
-void EntropyStage::do_produce(const Exec& exec, int, const Source& source, EntropyState& own, const Context& context,
-                              Message& message) const {
-  m_inner->produce(exec, 0, source, *own.inner, context, own.message);
+Message EntropyStage::produce(const Exec& exec, int, const Step& step, State& state) const {
+  auto& own = state.as<EntropyState>();
+  const auto plain = payload_of(m_inner->produce(exec, 0, step, *own.inner));
   own.kept = own.inner->kept;
   own.target = own.inner->target;
-  const auto plain = payload_of(own.message);
   const PayloadHeader inner = read_header(exec, plain);
-  PayloadHeader head = header(source.count, static_cast<index_t>(inner.kept));
+  PayloadHeader head = header(step.source.count, static_cast<index_t>(inner.kept));
   head.flags = inner.flags;
-  // The flagged message of a device has sections, which nobody decodes.
-  const auto sections = inner.skip() ? Span<const std::byte>() : sections_of(plain);
-  std::byte* const out = own.payload.data() + payload_header_bytes;
-  index_t size = own.coder.encode(exec, sections.data(), static_cast<index_t>(sections.size()), out);
-  if (size > 0) {
-    head.flags |= flag_huffman;
-  } else {
-    size = static_cast<index_t>(sections.size());
-    copy_bytes(exec, sections.data(), size, out);
+  index_t size = 0;
+  if (!inner.diverged()) {
+    const auto sections = sections_of(plain);
+    std::byte* const out = own.payload.data() + payload_header_bytes;
+    size = own.coder.encode(exec, sections.data(), static_cast<index_t>(sections.size()), out);
+    if (size > 0) {
+      head.flags |= flag_huffman;
+    } else {
+      size = static_cast<index_t>(sections.size());
+      copy_bytes(exec, sections.data(), size, out);
+    }
   }
+  Message message;
   message.kind = MessageKind::bytes;
   message.payload = own.payload;
   message.size = payload_header_bytes + size;
-  message.sparse = {};
   write_header(exec, head, message.payload);
+  return message;
 }
 
-void EntropyStage::do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight,
-                                 EntropyState& own, const Span<float>& out, Verdict& verdict) const {
+void EntropyStage::decode_add(const Exec& exec, const Received& received, State& state, const Span<float>& out) const {
+  auto& own = state.as<EntropyState>();
+  const Span<const std::byte>& payload = received.bytes;
   const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0), PayloadHeader::any_flags);
+  if (head.flags == PayloadHeader::flag_diverged) return take_flag(exec, received, info().name, out);
   const auto sections = sections_of(payload);
   auto size = static_cast<index_t>(sections.size());
-  if (take_flag(exec, head, size, info().name, verdict)) return;
   PayloadHeader inner = m_inner->header(own.layout.count(), 0);
   inner.kept = head.kept;
   inner.flags = head.flags & ~flag_huffman;
@@ -91,13 +95,9 @@ void EntropyStage::do_decode_add(const Exec& exec, const Span<const std::byte>& 
     copy_bytes(exec, sections.data(), size, plain);
   }
   write_header(exec, inner, own.decoded);
-  m_inner->decode_add(exec, subspan(Span<const std::byte>(own.decoded), 0, payload_header_bytes + size), weight,
-                      *own.inner, out, verdict);
-}
-
-void EntropyStage::do_give_back(const Exec& exec, const Source& source, EntropyState& own, const Message&,
-                                const Span<const float>& out) const {
-  m_inner->give_back(exec, source, *own.inner, own.message, out);
+  Received part = received;
+  part.bytes = subspan(Span<const std::byte>(own.decoded), 0, payload_header_bytes + size);
+  m_inner->decode_add(exec, part, *own.inner, out);
 }
 
 std::unique_ptr<Compressor> make_entropy_stage(std::shared_ptr<const Compressor> inner) {

@@ -3,7 +3,7 @@
 // with a Huffman code (coders/huffman.hpp). If that is not shorter, it sends the sections as they are.
 //
 // Payload: the header has the elements, kept and flags of the inner header, and the method and options of this
-// composition; flag_huffman says whether the sections are coded. A flagged payload has no sections on any device.
+// composition; flag_huffman says whether the sections are coded. A flagged payload has no sections.
 // Choice, feedback, flags and checks are those of the inner method. Passes over the sections: 3 reads (histogram,
 // lengths, codes) and 1 write.
 #include "gradcomp/coders/huffman.hpp"
@@ -19,19 +19,14 @@ struct EntropyState final : State {
   EntropyState(const Layout& bucket, std::unique_ptr<State> inner_state, index_t capacity);
 
   Memories memories() override { return inner->memories(); }
-  void follow(const Context& other) override {
-    State::follow(other);
-    inner->follow(other);
-  }
   index_t scratch_bytes() const override;
 
   std::unique_ptr<State> inner;
-  Message message;  ///< of the inner method
   coders::HuffmanCoder coder;
   Vector<std::byte> payload, decoded;  ///< [capacity]; decoded: the inner method's payload
 };
 
-class EntropyStage final : public CompressorOf<EntropyState> {
+class EntropyStage final : public Compressor {
  public:
   explicit EntropyStage(std::shared_ptr<const Compressor> inner);
 
@@ -40,13 +35,8 @@ class EntropyStage final : public CompressorOf<EntropyState> {
   index_t payload_bytes(const Layout& layout, index_t kept) const override {
     return m_inner->payload_bytes(layout, kept);
   }
-  bool has_fixed_bytes() const override { return false; }
-  void do_produce(const Exec& exec, int round, const Source& source, EntropyState& state, const Context& context,
-                  Message& message) const override;
-  void do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, EntropyState& state,
-                     const Span<float>& out, Verdict& verdict) const override;
-  void do_give_back(const Exec& exec, const Source& source, EntropyState& state, const Message& message,
-                    const Span<const float>& out) const override;
+  Message produce(const Exec& exec, int round, const Step& step, State& state) const override;
+  void decode_add(const Exec& exec, const Received& received, State& state, const Span<float>& out) const override;
 
  private:
   std::shared_ptr<const Compressor> m_inner;

@@ -21,8 +21,8 @@ constexpr index_t chunk_count(index_t entries) { return (entries + chunk - 1) / 
 /// Whether the payload of the method ends in `kept` floats and its messages list the entries.
 bool is_sparsifier(const Compressor& method) { return dynamic_cast<const Sparsifier*>(&method) != nullptr; }
 bool is_coder(const Compressor& method) {
-  return method.can_resize() && method.rounds() == 1 && method.info().rounds[0] == MessageKind::bytes &&
-         method.has_fixed_bytes();
+  const Info& info = method.info();
+  return info.can_resize && info.fixed_bytes && method.rounds() == 1 && info.rounds[0] == MessageKind::bytes;
 }
 
 /// Names of all methods that serve with their default options.
@@ -113,11 +113,11 @@ void multiply(const Exec& exec, const float* q, float scale, index_t count, floa
 }
 
 /// q = what the coder's payload decodes to.
-void decode_values(const Exec& exec, const Compressor& coder, const Span<const std::byte>& payload, HybridState& state,
-                   index_t kept, Verdict& verdict) {
+void decode_values(const Exec& exec, const Compressor& coder, const Received& received, HybridState& state,
+                   index_t kept) {
   const auto q = subspan(Span<float>(state.decoded), 0, kept);
   Kokkos::deep_copy(exec, q, 0.0f);
-  coder.decode_add(exec, payload, 1.0f, *state.coder, q, verdict);
+  coder.decode_add(exec, received, *state.coder, q);
 }
 
 }  // namespace
@@ -144,8 +144,8 @@ index_t HybridState::scratch_bytes() const {
 }
 
 Hybrid::Hybrid(std::shared_ptr<const Compressor> sparsifier, std::shared_ptr<const Compressor> coder)
-    : CompressorOf(hybrid_info(*sparsifier, *coder),
-                   composed_options(composed_text(*sparsifier) + "+" + composed_text(*coder))),
+    : Compressor(hybrid_info(*sparsifier, *coder),
+                 composed_options(composed_text(*sparsifier) + "+" + composed_text(*coder))),
       m_sparsifier(std::move(sparsifier)),
       m_coder(std::move(coder)) {}
 
@@ -167,80 +167,81 @@ index_t Hybrid::payload_bytes(const Layout& layout, index_t kept) const {
          m_coder->payload_bytes(flat_values(layout, kept), kept);
 }
 
-void Hybrid::do_produce(const Exec& exec, int, const Source& source, HybridState& own, const Context& context,
-                        Message& message) const {
-  m_sparsifier->produce(exec, 0, source, *own.sparse, context, own.entries);
+Message Hybrid::produce(const Exec& exec, int, const Step& step, State& state) const {
+  auto& own = state.as<HybridState>();
+  const Message chosen = m_sparsifier->produce(exec, 0, step, *own.sparse);
   own.kept = own.sparse->kept;
   own.target = own.sparse->target;
-  const PayloadHeader sparse = read_header(exec, payload_of(own.entries));
+  const PayloadHeader sparse = read_header(exec, payload_of(chosen));
   const auto kept = static_cast<index_t>(sparse.kept);
-  PayloadHeader head = header(source.count, kept);
+  PayloadHeader head = header(step.source.count, kept);
   head.flags = sparse.flags;
+  Message message;
   message.kind = MessageKind::bytes;
   message.payload = own.payload;
   message.size = payload_header_bytes;
-  message.sparse = {};
-  if (!head.skip()) {
+  if (!head.diverged()) {
     m_coder->resize(exec, *own.coder, kept);
-    Source values;
-    values.count = kept;
-    values.gradient = own.entries.sparse.values;
-    m_coder->produce(exec, 0, values, *own.coder, context, own.values);
-    const auto coded = sections_of(payload_of(own.values));
-    const index_t indices = own.entries.size - payload_header_bytes - 4 * kept;
+    Step values;
+    values.source.count = kept;
+    values.source.gradient = chosen.sparse.values;
+    values.context = step.context;
+    const auto payload = payload_of(m_coder->produce(exec, 0, values, *own.coder));
+    const auto coded = sections_of(payload);
+    const index_t indices = chosen.size - payload_header_bytes - 4 * kept;
     std::byte* const sections = own.payload.data() + payload_header_bytes;
     auto* const scale = reinterpret_cast<float*>(sections + indices);
-    copy_bytes(exec, own.entries.payload.data() + payload_header_bytes, indices, sections);
+    copy_bytes(exec, chosen.payload.data() + payload_header_bytes, indices, sections);
     copy_bytes(exec, coded.data(), static_cast<index_t>(coded.size()), sections + indices + 4);
     message.size += indices + 4 + static_cast<index_t>(coded.size());
-    if (source.has_memory()) {
-      decode_values(exec, *m_coder, payload_of(own.values), own, kept, own.verdict);
-      fit_scale(exec, values.gradient, own.decoded.data(), kept, own.partial, scale);
-      return_rest(exec, source, own.entries.sparse, own.decoded.data(), scale);
+    if (step.source.has_memory()) {
+      decode_values(exec, *m_coder, {payload, step.context}, own, kept);
+      fit_scale(exec, values.source.gradient, own.decoded.data(), kept, own.partial, scale);
+      return_rest(exec, step.source, chosen.sparse, own.decoded.data(), scale);
     } else {
       Kokkos::deep_copy(exec, Span<float>(scale, 1), 1.0f);
     }
   }
   write_header(exec, head, message.payload);
+  return message;
 }
 
-void Hybrid::do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, HybridState& own,
-                           const Span<float>& out, Verdict& verdict) const {
+void Hybrid::decode_add(const Exec& exec, const Received& received, State& state, const Span<float>& out) const {
+  auto& own = state.as<HybridState>();
+  const Span<const std::byte>& payload = received.bytes;
   const std::string& name = info().name;
   const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0), PayloadHeader::any_flags);
+  if (head.flags == PayloadHeader::flag_diverged) return take_flag(exec, received, name, out);
   require(head.kept <= static_cast<std::uint64_t>(own.max_entries()), "{}: payload of {} entries, expected at most {}",
           name, head.kept, own.max_entries());
   const auto kept = static_cast<index_t>(head.kept);
-  index_t indices = static_cast<index_t>(payload.size()) - payload_header_bytes;
+  m_coder->resize(exec, *own.coder, kept);
+  const index_t coded = m_coder->payload_bytes(own.coder->layout, kept);
+  const index_t indices = static_cast<index_t>(payload.size()) - payload_header_bytes - 4 - coded;
+  require(indices >= 0 && indices % 4 == 0 &&
+              payload_header_bytes + indices + 4 * kept <= static_cast<index_t>(own.sparse_plain.size()),
+          "{}: payload of {} bytes does not fit {} entries", name, payload.size(), kept);
+  require(reinterpret_cast<std::uintptr_t>(payload.data()) % 4 == 0, "{}: payload is not aligned to 4 bytes", name);
+  const std::byte* const sections = payload.data() + payload_header_bytes;
+  float scale = 0;
+  read_back(exec, Span<const float>(reinterpret_cast<const float*>(sections + indices), 1), &scale,
+            "gradcomp::compressors::hybrid::decode_add");
+  require(scale >= 0 && scale <= 1, "{}: payload with a scale of {}, outside [0, 1]", name, scale);
+  copy_bytes(exec, sections, indices, own.sparse_plain.data() + payload_header_bytes);
+  copy_bytes(exec, sections + indices + 4, coded, own.coder_plain.data() + payload_header_bytes);
+  write_header(exec, m_coder->header(kept, kept), own.coder_plain);
+  Received part = received;
+  part.weight = 1;
+  part.bytes = subspan(Span<const std::byte>(own.coder_plain), 0, payload_header_bytes + coded);
+  decode_values(exec, *m_coder, part, own, kept);
+  multiply(exec, own.decoded.data(), scale, kept,
+           reinterpret_cast<float*>(own.sparse_plain.data() + payload_header_bytes + indices));
   PayloadHeader sparse = m_sparsifier->header(own.layout.count(), kept);
   sparse.flags = head.flags;
-  if (!head.skip()) {
-    m_coder->resize(exec, *own.coder, kept);
-    const index_t coded = m_coder->payload_bytes(own.coder->layout, kept);
-    indices -= 4 + coded;
-    require(indices >= 0 && indices % 4 == 0 &&
-                payload_header_bytes + indices + 4 * kept <= static_cast<index_t>(own.sparse_plain.size()),
-            "{}: payload of {} bytes does not fit {} entries", name, payload.size(), kept);
-    require(reinterpret_cast<std::uintptr_t>(payload.data()) % 4 == 0, "{}: payload is not aligned to 4 bytes", name);
-    const std::byte* const sections = payload.data() + payload_header_bytes;
-    float scale = 0;
-    read_back(exec, Span<const float>(reinterpret_cast<const float*>(sections + indices), 1), &scale,
-              "gradcomp::compressors::hybrid::decode_add");
-    copy_bytes(exec, sections, indices, own.sparse_plain.data() + payload_header_bytes);
-    copy_bytes(exec, sections + indices + 4, coded, own.coder_plain.data() + payload_header_bytes);
-    write_header(exec, m_coder->header(kept, kept), own.coder_plain);
-    require(scale >= 0 && scale <= 1, "{}: payload with a scale of {}, outside [0, 1]", name, scale);
-    decode_values(exec, *m_coder, subspan(Span<const std::byte>(own.coder_plain), 0, payload_header_bytes + coded), own,
-                  kept, verdict);
-    multiply(exec, own.decoded.data(), scale, kept,
-             reinterpret_cast<float*>(own.sparse_plain.data() + payload_header_bytes + indices));
-    indices += 4 * kept;
-  }
-  require(indices <= static_cast<index_t>(own.sparse_plain.size()) - payload_header_bytes,
-          "{}: payload of {} bytes, expected at most {}", name, payload.size(), own.payload.size());
   write_header(exec, sparse, own.sparse_plain);
-  m_sparsifier->decode_add(exec, subspan(Span<const std::byte>(own.sparse_plain), 0, payload_header_bytes + indices),
-                           weight, *own.sparse, out, verdict);
+  part.weight = received.weight;
+  part.bytes = subspan(Span<const std::byte>(own.sparse_plain), 0, payload_header_bytes + indices + 4 * kept);
+  m_sparsifier->decode_add(exec, part, *own.sparse, out);
 }
 
 std::string value_coder_names() { return names_of(is_coder); }

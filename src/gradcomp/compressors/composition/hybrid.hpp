@@ -22,34 +22,25 @@ struct HybridState final : State {
               index_t max_entries, index_t sparse_bytes, index_t coder_bytes);
 
   Memories memories() override { return sparse->memories(); }
-  void follow(const Context& other) override {
-    State::follow(other);
-    sparse->follow(other);
-    coder->follow(other);
-  }
   index_t scratch_bytes() const override;
   index_t max_entries() const { return static_cast<index_t>(decoded.size()); }
 
   std::unique_ptr<State> sparse, coder;
-  Message entries, values;                      ///< of the parts
   Vector<float> decoded;                        ///< [max_entries] what the coder decodes to
   Vector<double> partial;                       ///< [2 x chunks of 4096] sums for c
   Vector<std::byte> payload;                    ///< what is sent
   Vector<std::byte> sparse_plain, coder_plain;  ///< payloads of the parts, which decode_add() puts together
 };
 
-class Hybrid final : public CompressorOf<HybridState> {
+class Hybrid final : public Compressor {
  public:
   Hybrid(std::shared_ptr<const Compressor> sparsifier, std::shared_ptr<const Compressor> coder);
 
   std::unique_ptr<State> prepare(const Layout& layout) const override;
   index_t payload_capacity(const Layout& layout) const override;
   index_t payload_bytes(const Layout& layout, index_t kept) const override;
-  bool has_fixed_bytes() const override { return m_sparsifier->has_fixed_bytes(); }
-  void do_produce(const Exec& exec, int round, const Source& source, HybridState& state, const Context& context,
-                  Message& message) const override;
-  void do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, HybridState& state,
-                     const Span<float>& out, Verdict& verdict) const override;
+  Message produce(const Exec& exec, int round, const Step& step, State& state) const override;
+  void decode_add(const Exec& exec, const Received& received, State& state, const Span<float>& out) const override;
 
  private:
   std::shared_ptr<const Compressor> m_sparsifier, m_coder;

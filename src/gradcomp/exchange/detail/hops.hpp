@@ -41,10 +41,7 @@ class HopReducer final : public Reducer {
   int rounds() const override { return m_sender.rounds() * hops(); }
   void launch(const Exec& exec, int round, std::vector<Call>& calls) override;
   void complete(const Exec& exec, int round, std::span<const Found> found) override;
-  /// The flag of a rank is a NaN that every rank sees in the sum.
-  void finish(const Exec& exec, const Span<float>& mean, Verdict& verdict) override {
-    m_sender.finish(exec, mean, verdict);
-  }
+  void finish(const Exec& exec) override { m_sender.finish(exec); }
   index_t buffer_bytes() const override { return static_cast<index_t>(m_received.size() + m_narrowed.size()); }
 
  private:

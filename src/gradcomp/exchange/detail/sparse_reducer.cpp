@@ -7,17 +7,13 @@
 
 namespace gradcomp {
 
-SparseReducer::SparseReducer(const ReducerSetup& setup, index_t returns)
-    : Reducer(setup),
-      m_wire(setup.sender.compressor(), setup.sender.count()),
-      m_returns(returns),
-      m_max_kept(gradcomp::max_kept(setup)) {}
+SparseReducer::SparseReducer(const ReducerSetup& setup)
+    : Reducer(setup), m_wire(setup.sender.compressor(), setup.sender.count()), m_max_kept(gradcomp::max_kept(setup)) {}
 
 SparseList SparseReducer::own_list(const Exec& exec) {
-  m_returns.clear();
   const Message& own = m_sender.produce(exec, 0);
   SparseList list;
-  list.flagged = read_header(exec, m_sender.payload()).skip();
+  list.flagged = read_header(exec, m_sender.payload()).diverged();
   if (!list.flagged) list.entries = own.sparse;
   list.message = list.entries.kept;
   require(list.message <= m_max_kept, "{}: a message of {} entries, expected at most {}",
@@ -31,9 +27,14 @@ index_t SparseReducer::max_merged(index_t largest) const {
   return std::min(std::max(largest, target), m_max_kept);
 }
 
-void SparseReducer::take_back(const Exec& exec, const Span<float>& mean) {
-  m_returns.undo(exec, m_sender.source());
-  Reducer::take_back(exec, mean);
+void return_entries(const Exec& exec, const Source& source, const std::uint32_t* indices, index_t first,
+                    const float* values, index_t count) {
+  if (!source.has_memory()) return;
+  Kokkos::parallel_for(
+      "gradcomp::exchange::return_entries", IndexRange(exec, 0, count), KOKKOS_LAMBDA(const index_t i) {
+        if (values[i] == 0) return;
+        source.returned(indices == nullptr ? first + i : static_cast<index_t>(indices[i]), values[i]);
+      });
 }
 
 std::string refuses_dense(const Info& info) {

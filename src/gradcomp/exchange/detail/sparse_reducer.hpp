@@ -1,7 +1,6 @@
 #pragma once
-// What reducers that merge sparse entries share: the list of this rank, how many entries a merge keeps, and a log of
-// what was given back to the memory.
-#include "gradcomp/exchange/detail/return_log.hpp"
+// What reducers that merge sparse entries share: the list of this rank, how many entries a merge keeps, and what
+// returns to the memory.
 #include "gradcomp/exchange/detail/sparse_wire.hpp"
 #include "gradcomp/exchange/reducer.hpp"
 
@@ -9,11 +8,7 @@ namespace gradcomp {
 
 class SparseReducer : public Reducer {
  public:
-  /// `returns`: largest number of entries that a rank gives back to its memory in one step.
-  SparseReducer(const ReducerSetup& setup, index_t returns);
-
-  index_t buffer_bytes() const override { return m_returns.bytes(); }
-  void take_back(const Exec& exec, const Span<float>& mean) override;
+  explicit SparseReducer(const ReducerSetup& setup);
 
  protected:
   /// Round 0: compresses, and returns the entries of this rank, or its flag. Throws Error for more than max_kept()
@@ -29,11 +24,15 @@ class SparseReducer : public Reducer {
   index_t max_merged(index_t largest) const;
 
   SparseWire m_wire;
-  ReturnLog m_returns;
 
  private:
   index_t m_max_kept;
 };
+
+/// Calls source.returned() for all values but zeros. values[i] belongs to element indices[i] (all different), or to
+/// element first + i if `indices` is null. Does nothing without a memory.
+void return_entries(const Exec& exec, const Source& source, const std::uint32_t* indices, index_t first,
+                    const float* values, index_t count);
 
 /// Largest number of entries of a message of this bucket.
 inline index_t max_kept(const ReducerSetup& setup) {

@@ -36,7 +36,7 @@ index_t SparseWire::encode(const Exec& exec, const SparseList& list, const Span<
           buffer.size());
   ListHeader header{m_header, static_cast<std::uint64_t>(list.flagged ? 0 : list.message)};
   header.common.kept = static_cast<std::uint64_t>(kept);
-  header.common.flags = list.flagged ? PayloadHeader::flag_skip : 0;
+  header.common.flags = list.flagged ? PayloadHeader::flag_diverged : 0;
   Kokkos::deep_copy(exec, subspan(buffer, 0, header_bytes),
                     HostSpan<const std::byte>(reinterpret_cast<const std::byte*>(&header), header_bytes));
   std::byte* const entries = buffer.data() + header_bytes;
@@ -59,9 +59,9 @@ SparseList SparseWire::decode(const Exec& exec, const Span<const std::byte>& byt
   const auto kept = static_cast<index_t>(common.kept);
   require(size == SparseWire::capacity(kept), "sparse list: {} bytes, expected {} for {} entries", size,
           SparseWire::capacity(kept), kept);
-  require(!common.skip() || kept == 0, "sparse list: {} entries of a flagged step, expected 0", kept);
+  require(!common.diverged() || kept == 0, "sparse list: {} entries of a flagged list, expected 0", kept);
   SparseList list;
-  list.flagged = common.skip();
+  list.flagged = common.diverged();
   list.message = static_cast<index_t>(header.message);
   if (kept == 0) return list;
   const std::byte* const entries = bytes.data() + header_bytes;

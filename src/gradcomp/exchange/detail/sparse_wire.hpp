@@ -8,7 +8,7 @@ namespace gradcomp {
 /// A list that was received, or that is to be sent.
 struct SparseList {
   SparseView entries;    ///< empty if flagged
-  bool flagged = false;  ///< some rank met a value that is not finite: all ranks skip the step
+  bool flagged = false;  ///< some rank met a value that is not finite
   index_t message = 0;   ///< entries of the message to which the list belongs; at least entries.kept
 };
 

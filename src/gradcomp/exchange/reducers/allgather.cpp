@@ -36,18 +36,19 @@ class Allgather final : public Reducer {
   }
   void complete(const Exec&, int, std::span<const Found> found) override { m_blocks = &found[0].blocks; }
 
-  void finish(const Exec& exec, const Span<float>& mean, Verdict& verdict) override {
+  void finish(const Exec& exec) override {
+    const Span<float>& mean = m_sender.mean();
     Kokkos::deep_copy(exec, mean, 0.0f);
     const bool votes = m_sender.compressor().info().property == Info::Property::sign;
     const float weight = votes ? 1.0f : 1.0f / static_cast<float>(m_ranks);
-    for (std::size_t r = 0; r < m_blocks->size.size(); ++r) m_receiver.add(exec, payload(r), weight, mean, verdict);
+    for (int r = 0; r < m_ranks; ++r) m_receiver.add(exec, received(payload(r), r, weight), mean);
     if (votes) take_signs(exec, mean, tie_bits(m_sender.compressor(), m_sender.context().turn()));
   }
 
  private:
-  Span<const std::byte> payload(std::size_t rank) const {
-    return Span<const std::byte>(m_payloads.data() + m_blocks->offset[rank],
-                                 static_cast<std::size_t>(m_blocks->size[rank]));
+  Span<const std::byte> payload(int rank) const {
+    const auto r = static_cast<std::size_t>(rank);
+    return Span<const std::byte>(m_payloads.data() + m_blocks->offset[r], static_cast<std::size_t>(m_blocks->size[r]));
   }
 
   Receiver m_receiver;

@@ -10,17 +10,10 @@
 namespace gradcomp {
 namespace {
 
-/// How often this rank returns entries in a step, each time at most as many as a message has.
-index_t returns(bool paper, const HopPlan& tree) {
-  if (paper) return 1;
-  return std::count_if(tree.hops.begin(), tree.hops.end(),
-                       [](const Hop& hop) { return hop.combines && hop.from != nobody; });
-}
-
 class GTopK final : public SparseReducer {
  public:
   GTopK(const ReducerSetup& setup, bool paper)
-      : SparseReducer(setup, returns(paper, binomial_tree(setup.rank, setup.ranks)) * gradcomp::max_kept(setup)),
+      : SparseReducer(setup),
         m_paper(paper),
         m_tree(binomial_tree(setup.rank, setup.ranks)),
         m_tag(setup.first_tag),
@@ -32,8 +25,7 @@ class GTopK final : public SparseReducer {
 
   int rounds() const override { return std::max(1, static_cast<int>(m_tree.hops.size())); }
   index_t buffer_bytes() const override {
-    return SparseReducer::buffer_bytes() + m_merge.bytes() +
-           static_cast<index_t>(m_packet.size() + m_received.size() + 4 * m_rest.size());
+    return m_merge.bytes() + static_cast<index_t>(m_packet.size() + m_received.size() + 4 * m_rest.size());
   }
 
   void launch(const Exec& exec, int round, std::vector<Call>& calls) override {
@@ -62,15 +54,16 @@ class GTopK final : public SparseReducer {
     }
   }
 
-  void finish(const Exec& exec, const Span<float>& mean, Verdict& verdict) override {
-    if (m_list.flagged) return verdict.skip(exec);
+  void finish(const Exec& exec) override {
+    if (m_list.flagged) return count_diverged(exec, m_sender.faults());
+    const Span<float>& mean = m_sender.mean();
     const SparseView& list = m_list.entries;
     Kokkos::deep_copy(exec, mean, 0.0f);
     kernels::scatter_add(exec, list.indices, list.values, list.kept, weight(), mean);
     if (!m_paper) return;
     const SparseView& own = m_sender.message().sparse;
     kernels::values_not_in(exec, own, list, m_rest.data());
-    m_returns.give(exec, m_sender.source(), own.indices, 0, m_rest.data(), own.kept);
+    return_entries(exec, m_sender.source(), own.indices, 0, m_rest.data(), own.kept);
   }
 
  private:
@@ -87,7 +80,7 @@ class GTopK final : public SparseReducer {
     m_list.message = std::max({m_list.message, peer.message, m_list.entries.kept});
     const auto dropped = m_merge.dropped_values();
     if (!m_paper) {
-      m_returns.give(exec, m_sender.source(), m_merge.dropped_indices().data(), 0, dropped.data(),
+      return_entries(exec, m_sender.source(), m_merge.dropped_indices().data(), 0, dropped.data(),
                      static_cast<index_t>(dropped.size()));
     }
   }

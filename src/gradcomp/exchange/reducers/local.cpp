@@ -23,9 +23,7 @@ class Local final : public Reducer {
     }
   }
   void complete(const Exec& exec, int round, std::span<const Found>) override { m_sender.consume(exec, round); }
-  void finish(const Exec& exec, const Span<float>& mean, Verdict& verdict) override {
-    m_sender.finish(exec, mean, verdict);
-  }
+  void finish(const Exec& exec) override { m_sender.finish(exec); }
 };
 
 }  // namespace

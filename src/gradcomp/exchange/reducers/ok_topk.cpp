@@ -28,7 +28,7 @@ index_t max_sums(const ReducerSetup& setup) { return std::min(setup.sender.count
 class OkTopk final : public SparseReducer {
  public:
   OkTopk(const ReducerSetup& setup, index_t interval, bool select)
-      : SparseReducer(setup, select ? max_sums(setup) : 0),
+      : SparseReducer(setup),
         m_interval(interval),
         m_select(select),
         m_max_sums(max_sums(setup)),
@@ -62,8 +62,7 @@ class OkTopk final : public SparseReducer {
   }
 
   index_t buffer_bytes() const override {
-    return SparseReducer::buffer_bytes() +
-           static_cast<index_t>(4 * m_sums.size() + 8 * m_indices.size() + m_send.size() + m_receive.size() +
+    return static_cast<index_t>(4 * m_sums.size() + 8 * m_indices.size() + m_send.size() + m_receive.size() +
                                 8 * (m_cuts.size() + m_bounds.size() + m_starts.size() + m_own_bins.size()));
   }
 
@@ -100,11 +99,12 @@ class OkTopk final : public SparseReducer {
     }
   }
 
-  void finish(const Exec& exec, const Span<float>& mean, Verdict& verdict) override {
+  void finish(const Exec& exec) override {
+    const Span<float>& mean = m_sender.mean();
     Kokkos::deep_copy(exec, mean, 0.0f);
     for (int r = 0; r < m_ranks; ++r) {
       const SparseList list = received(exec, *m_blocks, r, max_own(), r);
-      if (list.flagged) verdict.skip(exec);
+      if (list.flagged) count_diverged(exec, m_sender.faults());
       kernels::scatter_add(exec, list.entries.indices, list.entries.values, list.entries.kept, weight(), mean);
     }
   }
@@ -168,7 +168,7 @@ class OkTopk final : public SparseReducer {
     kernels::magnitude_histogram(exec, own, m_own_bins);
   }
 
-  /// Keeps the own sums above the threshold. A sum that overflowed flags the step.
+  /// Keeps the own sums above the threshold. A sum that overflowed flags the list.
   void choose(const Exec& exec) {
     download(exec, m_own_bins, m_host_own_bins);
     m_flagged = m_flagged || std::any_of(m_host_own_bins.begin() + kernels::first_non_finite_bin, m_host_own_bins.end(),
@@ -186,7 +186,7 @@ class OkTopk final : public SparseReducer {
     const index_t kept = kernels::take_above(exec, own, first, cut, m_indices.data(), m_values.data());
     m_list.entries = {m_indices.data(), m_values.data(), kept};
     m_list.message = kept;
-    if (m_select) m_returns.give(exec, m_sender.source(), nullptr, first, own.data(), static_cast<index_t>(own.size()));
+    if (m_select) return_entries(exec, m_sender.source(), nullptr, first, own.data(), static_cast<index_t>(own.size()));
   }
 
   index_t m_interval;

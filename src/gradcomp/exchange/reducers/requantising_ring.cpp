@@ -3,21 +3,9 @@
 #include <algorithm>
 
 #include "gradcomp/exchange/detail/refusals.hpp"
-#include "gradcomp/exchange/detail/stripe_owner.hpp"
 #include "gradcomp/exchange/receiver.hpp"
 
 namespace gradcomp {
-
-/// kept = the memory of `source` after a step that sends nothing: it contains the finite elements of the gradient.
-void keep_unsent(const Exec& exec, Source source, const Vector<float>& kept) {
-  Kokkos::deep_copy(exec, kept, Span<const float>(source.memory, static_cast<std::size_t>(source.count)));
-  source.memory = kept.data();
-  Kokkos::parallel_for(
-      "gradcomp::exchange::keep_unsent", IndexRange(exec, 0, source.count), KOKKOS_LAMBDA(const index_t i) {
-        bool good = true;
-        source.accumulate(i, good);
-      });
-}
 
 namespace {
 
@@ -37,15 +25,10 @@ class RequantisingRing final : public Reducer {
     }
     m_received = Vector<std::byte>("gradcomp::exchange::requantising_ring::received",
                                    static_cast<std::size_t>(std::max(all, most)));
-    if (setup.common.text("feedback") != "none") {
-      m_kept = Vector<float>("gradcomp::exchange::requantising_ring::kept", m_sum.size());
-    }
   }
 
   int rounds() const override { return m_ranks; }
-  index_t buffer_bytes() const override {
-    return static_cast<index_t>(m_received.size() + 4 * (m_sum.size() + m_kept.size()));
-  }
+  index_t buffer_bytes() const override { return static_cast<index_t>(m_received.size() + 4 * m_sum.size()); }
 
   void launch(const Exec& exec, int round, std::vector<Call>& calls) override {
     if (round == 0) begin(exec);
@@ -70,29 +53,21 @@ class RequantisingRing final : public Reducer {
     const std::size_t came = coming(round);
     if (stripes()[came].count() == 0) return;
     const Span<const std::byte> payload(m_received.data(), static_cast<std::size_t>(found.back().bytes));
-    const Span<float> sum = part_of(m_sum, stripes()[came]);
-    m_verdict.clear(exec);
-    m_receivers[came].add(exec, payload, 1.0f, sum, m_verdict);
-    poison(exec, m_verdict.flags(), sum);  // so that the flag goes on round the ring
-    m_faults.take_faults(exec, m_verdict);
+    m_receivers[came].add(exec, received(payload, static_cast<int>(place(m_rank - 1)), 1.0f),
+                          part_of(m_sum, stripes()[came]));
   }
 
-  void finish(const Exec& exec, const Span<float>& mean, Verdict& verdict) override {
-    verdict.take_faults(exec, m_faults);
+  void finish(const Exec& exec) override {
+    const Span<float>& mean = m_sender.mean();
+    const float weight = 1.0f / static_cast<float>(m_ranks);
     Kokkos::deep_copy(exec, mean, 0.0f);
-    for (std::size_t r = 0; r < stripes().size(); ++r) {
-      const std::size_t stripe = place(static_cast<int>(r) + 1);
+    for (int r = 0; r < m_ranks; ++r) {
+      const std::size_t from = static_cast<std::size_t>(r), stripe = place(r + 1);
       if (stripes()[stripe].count() == 0) continue;
-      const Span<const std::byte> payload(m_received.data() + m_blocks->offset[r],
-                                          static_cast<std::size_t>(m_blocks->size[r]));
-      m_receivers[stripe].add(exec, payload, 1.0f / static_cast<float>(m_ranks), part_of(mean, stripes()[stripe]),
-                              verdict);
+      const Span<const std::byte> payload(m_received.data() + m_blocks->offset[from],
+                                          static_cast<std::size_t>(m_blocks->size[from]));
+      m_receivers[stripe].add(exec, received(payload, r, weight), part_of(mean, stripes()[stripe]));
     }
-  }
-
-  /// Restores the memory as if nothing had been sent. What others had added to this rank's sums is dropped.
-  void take_back(const Exec& exec, const Span<float>&) override {
-    if (m_kept.size() > 0) Kokkos::deep_copy(exec, Span<float>(m_sender.source().memory, m_kept.size()), m_kept);
   }
 
  private:
@@ -103,10 +78,7 @@ class RequantisingRing final : public Reducer {
 
   /// From now on messages are made of the sums. A sum is the own gradient until something is received for it.
   void begin(const Exec& exec) {
-    const Source& source = m_sender.source();
-    m_faults.clear(exec);
-    if (m_kept.size() > 0) keep_unsent(exec, source, m_kept);
-    Kokkos::deep_copy(exec, m_sum, Span<const float>(source.gradient, m_sum.size()));
+    Kokkos::deep_copy(exec, m_sum, Span<const float>(m_sender.source().gradient, m_sum.size()));
     m_sender.read_from(m_sum);
   }
   Span<const std::byte> compress(const Exec& exec, std::size_t stripe) {
@@ -117,11 +89,9 @@ class RequantisingRing final : public Reducer {
 
   int m_tag;
   Vector<float> m_sum;                ///< own gradient, and what was received of each stripe
-  Vector<float> m_kept;               ///< with a feedback: its memory if the step is skipped
   std::vector<Receiver> m_receivers;  ///< [stripes]
   Vector<std::byte> m_received;
   const Blocks* m_blocks = nullptr;  ///< places of the last payloads
-  Verdict m_verdict, m_faults;       ///< of one message, and of all hops
 };
 
 }  // namespace

@@ -50,17 +50,10 @@ class TwoPhase final : public Reducer {
 
   void complete(const Exec& exec, int round, std::span<const Found> found) override {
     m_blocks = &found[0].blocks;
-    if (round == 0) m_owner.average(exec, m_received.data(), *m_blocks, m_receivers[m_own]);
+    if (round == 0) average(exec);
   }
 
-  void finish(const Exec& exec, const Span<float>& mean, Verdict& verdict) override;
-
-  /// Workers take back what they sent of every stripe. Their memories then contain the mean again, so the owner forgets
-  /// it.
-  void take_back(const Exec& exec, const Span<float>& mean) override {
-    Reducer::take_back(exec, mean);
-    m_owner.restore(exec);
-  }
+  void finish(const Exec& exec) override;
 
  private:
   const std::vector<Stripe>& stripes() const { return m_sender.stripes(); }
@@ -69,11 +62,13 @@ class TwoPhase final : public Reducer {
   index_t slot(std::size_t p) const {
     return stripes()[p].count() == 0 ? 0 : aligned(m_sender.compressor().payload_capacity(stripes()[p].layout));
   }
-  /// The payload of owner p's mean.
-  Span<const std::byte> mean_of(std::size_t p) const {
-    return Span<const std::byte>(m_received.data() + m_blocks->offset[p], static_cast<std::size_t>(m_blocks->size[p]));
+  /// What came from a rank.
+  Span<const std::byte> block(int rank) const {
+    const auto r = static_cast<std::size_t>(rank);
+    return Span<const std::byte>(m_received.data() + m_blocks->offset[r], static_cast<std::size_t>(m_blocks->size[r]));
   }
   void compress_stripes(const Exec& exec);
+  void average(const Exec& exec);
 
   std::size_t m_own;                  ///< this rank's stripe
   StripeOwner m_owner;                ///< of m_own
@@ -94,12 +89,22 @@ void TwoPhase::compress_stripes(const Exec& exec) {
   }
 }
 
-void TwoPhase::finish(const Exec& exec, const Span<float>& mean, Verdict& verdict) {
-  m_owner.report(exec, verdict);
+/// Averages what came for the own stripe, in rank order.
+void TwoPhase::average(const Exec& exec) {
+  const Span<float>& mean = m_owner.mean();
+  if (mean.size() == 0) return;
   Kokkos::deep_copy(exec, mean, 0.0f);
-  for (std::size_t p = 0; p < stripes().size(); ++p) {
-    if (stripes()[p].count() == 0) continue;
-    m_receivers[p].add(exec, mean_of(p), 1.0f, part_of(mean, stripes()[p]), verdict);
+  for (int r = 0; r < m_ranks; ++r)
+    m_receivers[m_own].add(exec, received(block(r), r, 1.0f / static_cast<float>(m_ranks)), mean);
+}
+
+void TwoPhase::finish(const Exec& exec) {
+  const Span<float>& mean = m_sender.mean();
+  Kokkos::deep_copy(exec, mean, 0.0f);
+  for (int p = 0; p < m_ranks; ++p) {
+    const auto stripe = static_cast<std::size_t>(p);
+    if (stripes()[stripe].count() == 0) continue;
+    m_receivers[stripe].add(exec, received(block(p), m_ranks + p, 1.0f), part_of(mean, stripes()[stripe]));
   }
 }
 

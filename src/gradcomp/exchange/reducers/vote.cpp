@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/exchange/detail/ties.hpp"
 #include "gradcomp/exchange/receiver.hpp"
 #include "gradcomp/kernels/pack/majority.hpp"
@@ -12,11 +13,10 @@ namespace {
 using Words = Vector<std::uint32_t>;
 constexpr index_t header_words = payload_header_bytes / 4;
 
-/// The words before every part: what the sender runs, and whether it skips the step.
+/// The words before every part: what the sender runs, and whether its gradient was not finite.
 constexpr index_t spec_word = 0, flags_word = 1, front_words = 2;
 
-/// parts[r] = the front words and the r-th part of the sign words of `payload`; zeros behind the last word, and for all
-/// words if the payload is flagged.
+/// parts[r] = the front words and the r-th part of the sign words of `payload`; zeros behind the last word.
 void cut_parts(const Exec& exec, const Span<const std::byte>& payload, index_t count, index_t part, std::uint32_t spec,
                const Words& parts) {
   const auto* const words = reinterpret_cast<const std::uint32_t*>(payload.data());
@@ -26,38 +26,22 @@ void cut_parts(const Exec& exec, const Span<const std::byte>& payload, index_t c
       KOKKOS_LAMBDA(const index_t i) {
         const index_t rank = i / (front_words + part), at = i % (front_words + part);
         const index_t w = rank * part + at - front_words;
-        const std::uint32_t flags = words[flags_at] & PayloadHeader::flag_skip;
-        parts(i) = at == spec_word           ? spec
-                   : at == flags_word        ? flags
-                   : flags == 0 && w < count ? words[header_words + w]
-                                             : 0u;
+        parts(i) = at == spec_word    ? spec
+                   : at == flags_word ? words[flags_at] & PayloadHeader::flag_diverged
+                   : w < count        ? words[header_words + w]
+                                      : 0u;
       });
 }
 
-/// judge_fronts() on a device.
-void judge_on_device(const Exec& exec, const Words& parts, index_t stride, int ranks, std::uint32_t spec,
-                     const Span<std::uint32_t>& raised) {
+/// Counts what the fronts say. Every rank sees every flag, because each sends a part to all.
+void check_fronts(const Exec& exec, const Words& parts, index_t stride, int ranks, std::uint32_t spec,
+                  const FaultCounts& faults) {
   Kokkos::parallel_for(
-      "gradcomp::exchange::judge_fronts", IndexRange(exec, 0, ranks), KOKKOS_LAMBDA(const int r) {
+      "gradcomp::exchange::check_fronts", IndexRange(exec, 0, ranks), KOKKOS_LAMBDA(const int r) {
         const std::uint32_t flags = parts(r * stride + flags_word);
-        if (flags == PayloadHeader::flag_skip) raised(0) = 1;
-        if (parts(r * stride + spec_word) != spec || flags > PayloadHeader::flag_skip) raised(1) = 1;
+        if (flags == PayloadHeader::flag_diverged) faults.diverged();
+        if (parts(r * stride + spec_word) != spec || flags > PayloadHeader::flag_diverged) faults.broken();
       });
-}
-
-/// Raises the verdict's flag if any rank has one. Every rank sees every flag, because each sends a part to all.
-void judge_fronts(const Exec& exec, const Words& parts, index_t stride, int ranks, std::uint32_t spec,
-                  Verdict& verdict) {
-  if constexpr (!device_is_host) {
-    judge_on_device(exec, parts, stride, ranks, spec, verdict.flags());
-  } else {
-    for (index_t r = 0; r < ranks; ++r) {
-      const std::uint32_t flags = parts(r * stride + flags_word);
-      require(parts(r * stride + spec_word) == spec && flags <= PayloadHeader::flag_skip,
-              "reducer vote: rank {} sent signs of another method (ranks with different options?)", r);
-      if (flags == PayloadHeader::flag_skip) verdict.skip(exec);
-    }
-  }
 }
 
 class Vote final : public Reducer {
@@ -71,7 +55,11 @@ class Vote final : public Reducer {
         m_received("gradcomp::exchange::vote::received", m_send.size()),
         m_outcome("gradcomp::exchange::vote::outcome", static_cast<std::size_t>(m_part)),
         m_payload("gradcomp::exchange::vote::payload", static_cast<std::size_t>(header_words + m_ranks * m_part)),
-        m_header(setup.sender.compressor().header(setup.sender.count(), setup.sender.count())) {}
+        m_header(setup.sender.compressor().header(setup.sender.count(), setup.sender.count())) {
+    const Exec exec;
+    write_header(exec, m_header, payload());
+    wait(exec, "gradcomp::exchange::vote");
+  }
 
   int rounds() const override { return 2; }
   index_t buffer_bytes() const override {
@@ -90,21 +78,23 @@ class Vote final : public Reducer {
 
   void complete(const Exec& exec, int round, std::span<const Found>) override {
     if (round > 0) return;
+    check_fronts(exec, m_received, front_words + m_part, m_ranks, spec(), m_sender.faults());
     kernels::majority_words(exec, m_received.data() + front_words, front_words + m_part, m_ranks, m_part,
                             tie_bits(m_sender.compressor(), m_sender.context().turn()), m_outcome.data());
   }
 
-  /// Writes the outcome as a message of the method itself, whose decoder knows where the bits belong.
-  void finish(const Exec& exec, const Span<float>& mean, Verdict& verdict) override {
-    judge_fronts(exec, m_received, front_words + m_part, m_ranks, spec(), verdict);
-    const auto bytes = static_cast<std::size_t>(payload_header_bytes + 4 * m_words);
-    const Span<std::byte> payload(reinterpret_cast<std::byte*>(m_payload.data()), bytes);
-    write_header(exec, m_header, payload);
+  /// Reads the outcome as a message of the method itself, whose decoder knows where the bits belong.
+  void finish(const Exec& exec) override {
+    const Span<float>& mean = m_sender.mean();
     Kokkos::deep_copy(exec, mean, 0.0f);
-    m_receiver.add(exec, payload, 1.0f, mean, verdict);
+    m_receiver.add(exec, received(payload(), m_rank, 1.0f), mean);
   }
 
  private:
+  Span<std::byte> payload() const {
+    return Span<std::byte>(reinterpret_cast<std::byte*>(m_payload.data()),
+                           static_cast<std::size_t>(payload_header_bytes + 4 * m_words));
+  }
   std::uint32_t spec() const { return m_header.spec ^ m_header.method; }
 
   Receiver m_receiver;
@@ -113,7 +103,7 @@ class Vote final : public Reducer {
   Words m_received;         ///< [senders][front_words + part]
   Words m_outcome;          ///< [part] of this owner
   Words m_payload;          ///< header and the words of all owners
-  PayloadHeader m_header;   ///< of every message that is not flagged, and of the outcome
+  PayloadHeader m_header;   ///< of every message, and of the outcome
 };
 
 }  // namespace

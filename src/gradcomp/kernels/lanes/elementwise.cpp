@@ -1,15 +1,8 @@
 #include "gradcomp/kernels/lanes/elementwise.hpp"
 
-namespace gradcomp::kernels {
+#include "gradcomp/kernels/lanes/lanes.hpp"
 
-void assign(const Exec& exec, const Span<float>& to, const Span<const float>& from, const Gate& gate) {
-  if (!gate.may_open()) return;
-  for_elements(
-      "gradcomp::kernels::assign", exec, static_cast<index_t>(to.size()), KOKKOS_LAMBDA(index_t i) { return from(i); },
-      KOKKOS_LAMBDA(index_t i, const float& x) {
-        if (gate.open()) to(i) = x;
-      });
-}
+namespace gradcomp::kernels {
 
 void scale(const Exec& exec, const Span<float>& x, float factor) {
   for_elements(

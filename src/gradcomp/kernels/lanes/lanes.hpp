@@ -9,7 +9,7 @@
 #include <string>
 #include <type_traits>
 
-#include "gradcomp/core/tally.hpp"
+#include "gradcomp/core/types.hpp"
 
 /// Put it in front of a loop of at most 8 steps whose values must stay in registers.
 #if defined(__CUDACC__) || defined(__clang__)
@@ -412,27 +412,6 @@ static void for_one_warp(const char* label, const Exec& exec, bool host_looks, c
     if (host_looks) return f(W{}, index_t{0});
   }
   for_warps(label, exec, 1, f);
-}
-
-/// f, if the gate is open.
-template <class F>
-struct Gated {
-  Gate gate;
-  F f;
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(const Warp& warp, index_t i) const {
-    if (gate.open()) f(warp, i);
-  }
-};
-
-/// for_warps(), if the gate is open. If the host can read the gate, the host decides; otherwise every warp does.
-template <class F>
-static void for_warps(const std::string& label, const Exec& exec, index_t count, const Gate& gate, const F& f) {
-  if (!gate.may_open()) return;
-  if constexpr (device_is_host) {
-    for_warps(label, exec, count, f);
-  } else {
-    for_warps(label, exec, count, Gated<F>{gate, f});
-  }
 }
 
 }  // namespace gradcomp::kernels

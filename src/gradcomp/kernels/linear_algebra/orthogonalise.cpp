@@ -39,10 +39,11 @@ void orthogonalise(const Exec& exec, const Vector<ColumnMatrix>& matrices, const
 }
 
 void normalise_columns(const Exec& exec, const Vector<ColumnMatrix>& matrices, const Span<const float>& in,
-                       const Gate& gate, const Span<float>& out) {
+                       const Mark& lost, const Span<float>& out) {
   for_warps(
-      "gradcomp::kernels::normalise_columns", exec, static_cast<index_t>(matrices.size()), gate,
+      "gradcomp::kernels::normalise_columns", exec, static_cast<index_t>(matrices.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t m) {
+        if (lost.is_set()) return;
         const ColumnMatrix matrix = matrices(m);
         for (index_t k = 0; k < matrix.columns; ++k) {
           const index_t at = matrix.offset + k * matrix.rows;

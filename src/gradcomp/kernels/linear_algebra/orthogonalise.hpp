@@ -2,7 +2,7 @@
 // Makes the columns of many tall matrices orthonormal in one launch, by modified Gram-Schmidt. Every projection is done
 // twice ("twice is enough": Kahan in Parlett, The symmetric eigenvalue problem, section 6-9). All sums are in double
 // and have a fixed order.
-#include "gradcomp/core/tally.hpp"
+#include "gradcomp/core/payload.hpp"
 
 namespace gradcomp::kernels {
 
@@ -24,9 +24,9 @@ inline constexpr double dead_column = 1e-6;
 /// zero.
 void orthogonalise(const Exec& exec, const Vector<ColumnMatrix>& matrices, const Span<float>& data);
 
-/// If `gate` is open, divides every column by its norm; a column with a norm below 1e-30 becomes zero.
+/// Unless `lost` is set, divides every column by its norm; a column with a norm below 1e-30 becomes zero.
 void normalise_columns(const Exec& exec, const Vector<ColumnMatrix>& matrices, const Span<const float>& in,
-                       const Gate& gate, const Span<float>& out);
+                       const Mark& lost, const Span<float>& out);
 
 /// Fills zero columns with numbers that are nearly normally distributed (the sum of eight uniform 16-bit numbers, with
 /// mean 0 and variance 1). The numbers depend on (seed, ids(matrix), step) and are equal on all ranks; as sums of

@@ -90,7 +90,7 @@ index_t LowRankPlan::scratch_bytes() const {
 }
 
 void LowRankPlan::project(const Exec& exec, const Source& source, const Span<const float>& q, const Span<float>& p,
-                          const Span<float>& dense, const Vector<index_t>& count) const {
+                          const Span<float>& dense, const Mark& mark) const {
   const auto matrices = m_matrices;
   const auto tiles = m_tiles;
   for_warps(
@@ -115,9 +115,9 @@ void LowRankPlan::project(const Exec& exec, const Source& source, const Span<con
           for (std::int32_t row = i; row < i + rows; ++row)
             project_row(warp, source, m, row, q.data() + m.q, p.data() + m.p, [](index_t, index_t) {});
         }
-        add_count(warp, bad, count);
+        note_bad(warp, bad, mark);
       });
-  accumulate_dense(exec, source, dense, count);
+  accumulate_dense(exec, source, dense, mark);
 }
 
 void LowRankPlan::project_back(const Exec& exec, const Source& source, const Span<const float>& p,
@@ -161,14 +161,15 @@ void LowRankPlan::project_back(const Exec& exec, const Source& source, const Spa
 }
 
 void LowRankPlan::reconstruct(const Exec& exec, const Source& source, const Span<const float>& p,
-                              const Span<const float>& q, const Span<const float>& dense, float share, const Gate& gate,
+                              const Span<const float>& q, const Span<const float>& dense, float share, const Mark& lost,
                               const Span<float>& out) const {
   const auto matrices = m_matrices;
   const auto tiles = m_tiles;
   const auto dense_tiles = m_dense_tiles;
   for_warps(
-      "gradcomp::kernels::low_rank_reconstruct", exec, static_cast<index_t>(tiles.size()), gate,
+      "gradcomp::kernels::low_rank_reconstruct", exec, static_cast<index_t>(tiles.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t t) {
+        if (lost.is_set()) return;
         const Rows tile = tiles(t);
         const Factored m = matrices(tile.matrix);
         const std::int32_t end = tile.row + tile.rows;
@@ -184,8 +185,9 @@ void LowRankPlan::reconstruct(const Exec& exec, const Source& source, const Span
         }
       });
   for_warps(
-      "gradcomp::kernels::low_rank_reconstruct_dense", exec, static_cast<index_t>(dense_tiles.size()), gate,
+      "gradcomp::kernels::low_rank_reconstruct_dense", exec, static_cast<index_t>(dense_tiles.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t t) {
+        if (lost.is_set()) return;
         const Dense tile = dense_tiles(t);
         const float* const sum = dense.data() + tile.position;
         float* const target = out.data() + tile.first;
@@ -194,27 +196,6 @@ void LowRankPlan::reconstruct(const Exec& exec, const Source& source, const Span
           if (e < tile.count) target[e] = share * sum[e];
           return a;  // sent completely, so that the memory keeps nothing
         });
-      });
-}
-
-void LowRankPlan::give_back(const Exec& exec, const Span<const float>& out, const Span<const float>& dense,
-                            const Gate& gate, float* memory) const {
-  const auto matrices = m_matrices;
-  const auto tiles = m_tiles;
-  const auto dense_tiles = m_dense_tiles;
-  for_warps(
-      "gradcomp::kernels::low_rank_give_back", exec, static_cast<index_t>(tiles.size()), gate,
-      KOKKOS_LAMBDA(const Warp& warp, index_t t) {
-        const Rows tile = tiles(t);
-        const Factored m = matrices(tile.matrix);
-        const index_t first = m.first + static_cast<index_t>(tile.row) * m.columns;
-        add_elements(warp, static_cast<index_t>(tile.rows) * m.columns, out.data() + first, memory + first);
-      });
-  for_warps(
-      "gradcomp::kernels::low_rank_give_back_dense", exec, static_cast<index_t>(dense_tiles.size()), gate,
-      KOKKOS_LAMBDA(const Warp& warp, index_t t) {
-        const Dense tile = dense_tiles(t);
-        add_elements(warp, tile.count, dense.data() + tile.position, memory + tile.first);
       });
 }
 

@@ -8,8 +8,8 @@
 // of 128 rows, in order, then the blocks. There are no atomics.
 #include <vector>
 
+#include "gradcomp/core/payload.hpp"
 #include "gradcomp/core/source.hpp"
-#include "gradcomp/core/tally.hpp"
 #include "gradcomp/kernels/lanes/tiles.hpp"
 #include "gradcomp/kernels/linear_algebra/orthogonalise.hpp"
 
@@ -40,29 +40,23 @@ class LowRankPlan {
   const Vector<ColumnMatrix>& q_columns() const { return m_q_columns; }
   const Vector<index_t>& ids() const { return m_ids; }
 
-  /// The first pass over the whole source: p = M Q, dense = the elements of dense segments. Adds the number of
-  /// non-finite gradient elements to count(0). Takes 2 reads and 1 write of n floats with a residual, otherwise 1 read.
+  /// The first pass over the whole source: p = M Q, dense = the elements of dense segments. Notes elements that are
+  /// not finite. Takes 2 reads and 1 write of n floats with a residual, otherwise 1 read.
   void project(const Exec& exec, const Source& source, const Span<const float>& q, const Span<float>& p,
-               const Span<float>& dense, const Vector<index_t>& count) const;
+               const Span<float>& dense, const Mark& mark) const;
 
   /// project() without the product.
-  void accumulate(const Exec& exec, const Source& source, const Span<float>& dense, const Vector<index_t>& count) const;
+  void accumulate(const Exec& exec, const Source& source, const Span<float>& dense, const Mark& mark) const;
   /// What project() and accumulate() do for dense segments.
-  void accumulate_dense(const Exec& exec, const Source& source, const Span<float>& dense,
-                        const Vector<index_t>& count) const;
+  void accumulate_dense(const Exec& exec, const Source& source, const Span<float>& dense, const Mark& mark) const;
 
   /// q = M^T P. Takes 1 read of n floats, and writes and reads rank / 128 floats of block sums per element.
   void project_back(const Exec& exec, const Source& source, const Span<const float>& p, const Span<float>& q) const;
 
-  /// If `gate` is open, out = P Q^T for matrices and share * dense for dense elements. The memory becomes a - out for
-  /// matrices and 0 for dense elements.
+  /// Unless `lost` is set, out = P Q^T for matrices and share * dense for dense elements. The memory becomes a - out
+  /// for matrices and 0 for dense elements.
   void reconstruct(const Exec& exec, const Source& source, const Span<const float>& p, const Span<const float>& q,
-                   const Span<const float>& dense, float share, const Gate& gate, const Span<float>& out) const;
-
-  /// If `gate` is open, undoes what reconstruct() did to the memory: adds `out` for matrices and `dense` for dense
-  /// elements.
-  void give_back(const Exec& exec, const Span<const float>& out, const Span<const float>& dense, const Gate& gate,
-                 float* memory) const;
+                   const Span<const float>& dense, float share, const Mark& lost, const Span<float>& out) const;
 
   /// Rows [row, row + rows) of a matrix; for project_back() only the columns [column, column + columns).
   struct Rows {

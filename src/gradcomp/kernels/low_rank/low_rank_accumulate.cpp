@@ -4,8 +4,7 @@
 
 namespace gradcomp::kernels {
 
-void LowRankPlan::accumulate(const Exec& exec, const Source& source, const Span<float>& dense,
-                             const Vector<index_t>& count) const {
+void LowRankPlan::accumulate(const Exec& exec, const Source& source, const Span<float>& dense, const Mark& mark) const {
   const auto matrices = m_matrices;
   const auto tiles = m_tiles;
   for_warps(
@@ -18,13 +17,13 @@ void LowRankPlan::accumulate(const Exec& exec, const Source& source, const Span<
         Lanes<std::int32_t> bad;
         warp.each([&](int l) { bad[l] = 0; });
         accumulate_rows(warp, source, first, elements, bad, [](int, float, int) {});
-        add_count(warp, bad, count);
+        note_bad(warp, bad, mark);
       });
-  accumulate_dense(exec, source, dense, count);
+  accumulate_dense(exec, source, dense, mark);
 }
 
 void LowRankPlan::accumulate_dense(const Exec& exec, const Source& source, const Span<float>& dense,
-                                   const Vector<index_t>& count) const {
+                                   const Mark& mark) const {
   const auto dense_tiles = m_dense_tiles;
   for_warps(
       "gradcomp::kernels::low_rank_dense", exec, static_cast<index_t>(dense_tiles.size()),
@@ -36,7 +35,7 @@ void LowRankPlan::accumulate_dense(const Exec& exec, const Source& source, const
         accumulate_rows(warp, source, tile.first, tile.count, bad, [&](int l, float a, int row) {
           if (row * warp_lanes + l < tile.count) target[row * warp_lanes + l] = a;
         });
-        add_count(warp, bad, count);
+        note_bad(warp, bad, mark);
       });
 }
 

@@ -2,7 +2,7 @@
 // The inner loops of kernels/low_rank/low_rank.cpp. They handle 4, 2 or 1 columns of the factors at a time, unrolled:
 // rank 4 costs one sweep over a row of M, and rank 32 eight sweeps over a row that is in the first-level cache.
 #include "gradcomp/core/source.hpp"
-#include "gradcomp/kernels/lanes/add_count.hpp"
+#include "gradcomp/kernels/lanes/note.hpp"
 #include "gradcomp/kernels/lanes/source_rows.hpp"
 #include "gradcomp/kernels/low_rank/low_rank.hpp"
 

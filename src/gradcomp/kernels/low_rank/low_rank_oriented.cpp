@@ -61,19 +61,19 @@ OrientedLowRank::OrientedLowRank(const Layout& layout, int rank, double min_rate
       m_ids(joined(m_straight.ids(), m_turned.ids())) {}
 
 void OrientedLowRank::project(const Exec& exec, const Source& source, const Span<const float>& q, const Span<float>& p,
-                              const Span<float>& dense, const Vector<index_t>& count) const {
+                              const Span<float>& dense, const Mark& mark) const {
   const auto [q_straight, q_turned] = split(q, m_straight.q_count());
   const auto [p_straight, p_turned] = split(p, m_straight.p_count());
-  m_straight.project(exec, source, q_straight, p_straight, dense, count);
+  m_straight.project(exec, source, q_straight, p_straight, dense, mark);
   if (!has_turned()) return;
-  m_turned.accumulate(exec, source, {}, count);
+  m_turned.accumulate(exec, source, {}, mark);
   m_turned.project_back(exec, source, q_turned, p_turned);
 }
 
 void OrientedLowRank::accumulate(const Exec& exec, const Source& source, const Span<float>& dense,
-                                 const Vector<index_t>& count) const {
-  m_straight.accumulate(exec, source, dense, count);
-  if (has_turned()) m_turned.accumulate(exec, source, {}, count);
+                                 const Mark& mark) const {
+  m_straight.accumulate(exec, source, dense, mark);
+  if (has_turned()) m_turned.accumulate(exec, source, {}, mark);
 }
 
 void OrientedLowRank::project_back(const Exec& exec, const Source& source, const Span<const float>& p,
@@ -81,22 +81,16 @@ void OrientedLowRank::project_back(const Exec& exec, const Source& source, const
   const auto [p_straight, p_turned] = split(p, m_straight.p_count());
   const auto [q_straight, q_turned] = split(q, m_straight.q_count());
   m_straight.project_back(exec, source, p_straight, q_straight);
-  if (has_turned()) m_turned.project(exec, again(source), p_turned, q_turned, {}, m_ignored.count());
+  if (has_turned()) m_turned.project(exec, again(source), p_turned, q_turned, {}, {});
 }
 
 void OrientedLowRank::reconstruct(const Exec& exec, const Source& source, const Span<const float>& p,
                                   const Span<const float>& q, const Span<const float>& dense, float share,
-                                  const Gate& gate, const Span<float>& out) const {
+                                  const Mark& lost, const Span<float>& out) const {
   const auto [p_straight, p_turned] = split(p, m_straight.p_count());
   const auto [q_straight, q_turned] = split(q, m_straight.q_count());
-  m_straight.reconstruct(exec, source, p_straight, q_straight, dense, share, gate, out);
-  if (has_turned()) m_turned.reconstruct(exec, source, q_turned, p_turned, {}, share, gate, out);
-}
-
-void OrientedLowRank::give_back(const Exec& exec, const Span<const float>& out, const Span<const float>& dense,
-                                const Gate& gate, float* memory) const {
-  m_straight.give_back(exec, out, dense, gate, memory);
-  if (has_turned()) m_turned.give_back(exec, out, {}, gate, memory);
+  m_straight.reconstruct(exec, source, p_straight, q_straight, dense, share, lost, out);
+  if (has_turned()) m_turned.reconstruct(exec, source, q_turned, p_turned, {}, share, lost, out);
 }
 
 }  // namespace gradcomp::kernels

@@ -26,13 +26,11 @@ class OrientedLowRank {
 
   /// As in LowRankPlan, except that the first pass over transposed matrices is separate from their product.
   void project(const Exec& exec, const Source& source, const Span<const float>& q, const Span<float>& p,
-               const Span<float>& dense, const Vector<index_t>& count) const;
-  void accumulate(const Exec& exec, const Source& source, const Span<float>& dense, const Vector<index_t>& count) const;
+               const Span<float>& dense, const Mark& mark) const;
+  void accumulate(const Exec& exec, const Source& source, const Span<float>& dense, const Mark& mark) const;
   void project_back(const Exec& exec, const Source& source, const Span<const float>& p, const Span<float>& q) const;
   void reconstruct(const Exec& exec, const Source& source, const Span<const float>& p, const Span<const float>& q,
-                   const Span<const float>& dense, float share, const Gate& gate, const Span<float>& out) const;
-  void give_back(const Exec& exec, const Span<const float>& out, const Span<const float>& dense, const Gate& gate,
-                 float* memory) const;
+                   const Span<const float>& dense, float share, const Mark& lost, const Span<float>& out) const;
 
  private:
   bool has_turned() const { return m_turned.p_count() > 0; }
@@ -41,7 +39,6 @@ class OrientedLowRank {
   LowRankPlan m_turned;    ///< of the transposed matrices
   Vector<ColumnMatrix> m_p_columns, m_q_columns;
   Vector<index_t> m_ids;
-  Tally m_ignored;  ///< counts non-finite elements a second time; not used
 };
 
 }  // namespace gradcomp::kernels

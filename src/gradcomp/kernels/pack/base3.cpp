@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "gradcomp/core/copies.hpp"
-#include "gradcomp/kernels/lanes/add_count.hpp"
+#include "gradcomp/kernels/lanes/note.hpp"
 #include "gradcomp/kernels/quantise/codecs.hpp"
 
 namespace gradcomp::kernels {
@@ -41,13 +41,13 @@ void Base3::pack(const Exec& exec, const Span<const std::int8_t>& codes, std::ui
       });
 }
 
-void Base3::unpack_add(const Exec& exec, const std::uint8_t* bytes, const float* scales, float weight, const Gate& gate,
-                       const Tally& found, const Span<float>& out) const {
+void Base3::unpack_add(const Exec& exec, const std::uint8_t* bytes, const float* scales, float weight,
+                       const Admission& admission, const Span<float>& out) const {
   const auto runs = m_runs;
-  const auto bad_bytes = found.count();
   for_warps(
-      "gradcomp::kernels::base3_unpack", exec, static_cast<index_t>(runs.size()), gate,
+      "gradcomp::kernels::base3_unpack", exec, static_cast<index_t>(runs.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t r) {
+        if (!admission.admits(r == 0)) return;
         const Run run = runs(r);
         const float scale = scales[run.scale];
         Lanes<std::int32_t> bad;
@@ -60,7 +60,7 @@ void Base3::unpack_add(const Exec& exec, const std::uint8_t* bytes, const float*
               out(run.first + i) += weight * decoded_value(byte % 3, scale);
           }
         });
-        add_count(warp, bad, bad_bytes);
+        note_broken(warp, bad, admission.faults);
       });
 }
 

@@ -3,6 +3,7 @@
 // and 2 for positive. So 3^5 = 243 of the 256 values are used, and a code takes 1.6 bits; the least possible is log2(3)
 // = 1.585. Every segment starts with a new byte.
 #include "gradcomp/core/layout.hpp"
+#include "gradcomp/core/payload.hpp"
 #include "gradcomp/kernels/lanes/lanes.hpp"
 
 namespace gradcomp::kernels {
@@ -18,10 +19,10 @@ class Base3 {
   /// Packs the codes, each -1, 0 or 1, into `bytes`.
   void pack(const Exec& exec, const Span<const std::int8_t>& codes, std::uint8_t* bytes) const;
 
-  /// If `gate` is open, out += weight * scale * code, with one scale for each segment that is not empty. Counts bytes
-  /// above 242 and scales that are no norms (codecs.hpp) in `found`; `out` is then unspecified.
-  void unpack_add(const Exec& exec, const std::uint8_t* bytes, const float* scales, float weight, const Gate& gate,
-                  const Tally& found, const Span<float>& out) const;
+  /// If the payload is admitted, out += weight * scale * code, with one scale for each segment that is not empty. Bytes
+  /// above 242 and scales that are no norms (codecs.hpp) are broken.
+  void unpack_add(const Exec& exec, const std::uint8_t* bytes, const float* scales, float weight,
+                  const Admission& admission, const Span<float>& out) const;
 
   /// Elements [first, first + count) of the layout; `count` is a multiple of 5 except at the end of a segment.
   struct Run {

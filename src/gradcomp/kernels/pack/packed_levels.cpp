@@ -49,9 +49,9 @@ struct Job {
 
 template <int bits>
 void encode_digits(const Exec& exec, const Job& job, const Source& source, const QuantiseStream& stream,
-                   const float* own, const float* shared, const float* sent, const Gate& gate, std::int32_t* words) {
+                   const float* own, const float* shared, const float* sent, std::int32_t* words) {
   for_warps(
-      "gradcomp::kernels::encode_packed_levels", exec, job.count, gate, KOKKOS_LAMBDA(const Warp& warp, index_t p) {
+      "gradcomp::kernels::encode_packed_levels", exec, job.count, KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         using D = Digits<bits>;
         const Piece piece = job.pieces[p];
         const Array4 key = stream_key(stream.seed, piece.segment_id, stream.step, stream.rank);
@@ -82,9 +82,9 @@ void encode_digits(const Exec& exec, const Job& job, const Source& source, const
 
 template <int bits>
 void decode_digits(const Exec& exec, const Job& job, const std::int32_t* words, const float* scale, float weight,
-                   bool add, const Gate& gate, float* out) {
+                   float* out) {
   for_warps(
-      "gradcomp::kernels::decode_packed_levels", exec, job.count, gate, KOKKOS_LAMBDA(const Warp& warp, index_t p) {
+      "gradcomp::kernels::decode_packed_levels", exec, job.count, KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         using D = Digits<bits>;
         const Piece piece = job.pieces[p];
         const std::int32_t* in = words + piece.word;
@@ -98,8 +98,7 @@ void decode_digits(const Exec& exec, const Job& job, const std::int32_t* words, 
             warp.each([&](int l) {
               if (l >= left) return;
               const std::int32_t level = static_cast<std::int32_t>((word[l] >> (bits * f)) & D::mask) - D::max_level;
-              const float value = weight * static_cast<float>(level) * step;
-              target[l] = add ? target[l] + value : value;
+              target[l] = weight * static_cast<float>(level) * step;
             });
           }
           in += warp_lanes;
@@ -124,22 +123,22 @@ PackedLevels::PackedLevels(const Layout& layout, index_t length, int bits)
 
 void PackedLevels::encode(const Exec& exec, const LinearCodec& codec, const Source& source,
                           const QuantiseStream& stream, const float* own, const float* shared, const float* sent,
-                          const Gate& gate, const Span<std::int32_t>& words) const {
+                          const Span<std::int32_t>& words) const {
   const Job job{m_pieces.data(), static_cast<index_t>(m_pieces.size()), m_length, codec};
   if (m_bits == 4) {
-    encode_digits<4>(exec, job, source, stream, own, shared, sent, gate, words.data());
+    encode_digits<4>(exec, job, source, stream, own, shared, sent, words.data());
   } else {
-    encode_digits<16>(exec, job, source, stream, own, shared, sent, gate, words.data());
+    encode_digits<16>(exec, job, source, stream, own, shared, sent, words.data());
   }
 }
 
 void PackedLevels::decode(const Exec& exec, const LinearCodec& codec, const Span<const std::int32_t>& words,
-                          const float* scale, float weight, bool add, const Gate& gate, const Span<float>& out) const {
+                          const float* scale, float weight, const Span<float>& out) const {
   const Job job{m_pieces.data(), static_cast<index_t>(m_pieces.size()), m_length, codec};
   if (m_bits == 4) {
-    decode_digits<4>(exec, job, words.data(), scale, weight, add, gate, out.data());
+    decode_digits<4>(exec, job, words.data(), scale, weight, out.data());
   } else {
-    decode_digits<16>(exec, job, words.data(), scale, weight, add, gate, out.data());
+    decode_digits<16>(exec, job, words.data(), scale, weight, out.data());
   }
 }
 

@@ -31,12 +31,11 @@ class PackedLevels {
 
   /// Like encode_levels() (level_codes.hpp), but writes words.
   void encode(const Exec& exec, const LinearCodec& codec, const Source& source, const QuantiseStream& stream,
-              const float* own, const float* shared, const float* sent, const Gate& gate,
-              const Span<std::int32_t>& words) const;
+              const float* own, const float* shared, const float* sent, const Span<std::int32_t>& words) const;
 
   /// Like decode_levels(), but reads words or sums of words.
   void decode(const Exec& exec, const LinearCodec& codec, const Span<const std::int32_t>& words, const float* scale,
-              float weight, bool add, const Gate& gate, const Span<float>& out) const;
+              float weight, const Span<float>& out) const;
 
   index_t bytes() const { return static_cast<index_t>(m_pieces.size() * sizeof(Piece)); }
 

@@ -33,11 +33,11 @@ index_t SignPieces::bytes() const {
 }
 
 void add_signs(const Exec& exec, const SignPieces& pieces, const std::uint32_t* words, const SignLevels& levels,
-               float weight, const Gate& gate, const Tally& found, const Span<float>& out) {
+               float weight, const Admission& admission, bool first, const Span<float>& out) {
   const auto piece = pieces.piece;
-  const auto counter = found.count();
   for_warps(
-      "gradcomp::kernels::add_signs", exec, pieces.count(), gate, KOKKOS_LAMBDA(const Warp& warp, index_t p) {
+      "gradcomp::kernels::add_signs", exec, pieces.count(), KOKKOS_LAMBDA(const Warp& warp, index_t p) {
+        if (!admission.admits(first && p == 0)) return;
         const SignPiece here = piece(p);
         const float lower = levels.lower(here.run), upper = levels.upper(here.run);
         const bool fits = levels.one_sided ? lower <= upper : lower <= 0 && upper >= 0;
@@ -63,16 +63,15 @@ void add_signs(const Exec& exec, const SignPieces& pieces, const std::uint32_t* 
           });
         }
         warp.once([&] {
-          if (wrong > 0) Kokkos::atomic_add(&counter(0), index_t{1});
+          if (wrong > 0) admission.faults.broken();
         });
       });
 }
 
-void first_signs(const Exec& exec, const SignPieces& pieces, const Source& source, const Tally& non_finite,
+void first_signs(const Exec& exec, const SignPieces& pieces, const Source& source, const Mark& mark,
                  std::uint32_t* words, const Vector<float>& parts, const Vector<double>& sums) {
   const auto piece = pieces.piece;
   const auto begin = pieces.begin;
-  const auto counter = non_finite.count();
   for_warps(
       "gradcomp::kernels::first_signs", exec, pieces.count(), KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         const SignPiece here = piece(p);
@@ -105,7 +104,7 @@ void first_signs(const Exec& exec, const SignPieces& pieces, const Source& sourc
         const std::int32_t total = warp.sum(bad);
         warp.once([&] {
           parts(p) = part;
-          if (total > 0) Kokkos::atomic_add(&counter(0), static_cast<index_t>(total));
+          if (total > 0) mark.set();
         });
       });
   for_warps(

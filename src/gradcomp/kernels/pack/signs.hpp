@@ -11,7 +11,7 @@
 // out.
 #include <vector>
 
-#include "gradcomp/kernels/lanes/add_count.hpp"
+#include "gradcomp/kernels/lanes/note.hpp"
 #include "gradcomp/kernels/lanes/row_masks.hpp"
 #include "gradcomp/kernels/lanes/source_rows.hpp"
 
@@ -75,11 +75,11 @@ class SignPieces {
   index_t m_words = 0;
 };
 
-/// If `gate` is open, out += weight * level for every element of every run. Counts in `wrong`, and leaves `out`
-/// unspecified, if a level is not finite, if levels are out of order or (unless one_sided is set) on the wrong side of
-/// zero, or if a bit behind the last element is set.
+/// If the payload is admitted, out += weight * level for every element of every run. `first`: as in
+/// Admission::admits(). Broken: a level that is not finite, levels out of order or (unless one_sided is set) on the
+/// wrong side of zero, and a bit that is set behind the last element.
 void add_signs(const Exec& exec, const SignPieces& pieces, const std::uint32_t* words, const SignLevels& levels,
-               float weight, const Gate& gate, const Tally& wrong, const Span<float>& out);
+               float weight, const Admission& admission, bool first, const Span<float>& out);
 
 /// Rows of a source in its first pass. Nothing is reported as sent, so the source must have no memory.
 struct FirstRows {
@@ -128,20 +128,19 @@ KOKKOS_FORCEINLINE_FUNCTION index_t write_rows(const Warp& warp, const SentRows&
 }
 
 /// Writes all words in the only pass over a source without a memory, and sums[r] = sum of |a| over run r. `parts` is
-/// work space with one element per piece. Counts non-finite elements in `non_finite`.
-void first_signs(const Exec& exec, const SignPieces& pieces, const Source& source, const Tally& non_finite,
+/// work space with one element per piece. Notes elements that are not finite.
+void first_signs(const Exec& exec, const SignPieces& pieces, const Source& source, const Mark& mark,
                  std::uint32_t* words, const Vector<float>& parts, const Vector<double>& sums);
 
-/// Writes all words, if `gate` is open. rows(warp, i, count, bad, code) calls code(l, a, row) for the elements
+/// Writes all words. rows(warp, i, count, bad, code) calls code(l, a, row) for the elements
 /// i .. i + count - 1, and with a = 0 for the lanes behind them; code() returns what receivers decode. rows() counts
-/// non-finite elements in `bad`, which is added to `non_finite`.
+/// elements that are not finite in `bad`, and `mark` notes them.
 template <class Rows>
 static void write_signs(const Exec& exec, const SignPieces& pieces, const Rows& rows, const SignLevels& levels,
-                        const Gate& gate, const Tally& non_finite, std::uint32_t* words) {
+                        const Mark& mark, std::uint32_t* words) {
   const auto piece = pieces.piece;
-  const auto counter = non_finite.count();
   for_warps(
-      "gradcomp::kernels::write_signs", exec, pieces.count(), gate, KOKKOS_LAMBDA(const Warp& warp, index_t p) {
+      "gradcomp::kernels::write_signs", exec, pieces.count(), KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         const SignPiece here = piece(p);
         const float lower = levels.lower(here.run), upper = levels.upper(here.run);
         const float threshold = levels.threshold(here.run);
@@ -169,7 +168,7 @@ static void write_signs(const Exec& exec, const SignPieces& pieces, const Rows& 
           const std::uint32_t mask = warp.ballot([&](int l) { return below[l] != 0; });
           warp.once([&] { words[here.word + at / 32] = mask; });
         }
-        add_count(warp, bad, counter);
+        note_bad(warp, bad, mark);
       });
 }
 

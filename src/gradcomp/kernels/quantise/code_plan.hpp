@@ -3,7 +3,7 @@
 //
 // Sections: the scales (Codec::words f32 for each group), then the codes as in code_pieces.hpp. Bytes: 1 read of a
 // (and 1 write with a residual), bits / 32 writes.
-#include "gradcomp/kernels/lanes/add_count.hpp"
+#include "gradcomp/kernels/lanes/note.hpp"
 #include "gradcomp/kernels/quantise/code_pieces.hpp"
 #include "gradcomp/kernels/quantise/codecs.hpp"
 #include "gradcomp/kernels/quantise/group_ranges.hpp"
@@ -28,20 +28,18 @@ index_t coded_bytes(const Layout& layout, index_t length, int bits, int scale_wo
 
 /// Writes the codes of a behind the scales that already lie at `out`, with which receivers decode, and leaves
 /// a - decoded in the memory. `own`: the scales in which a is measured, plan.scale_count() words. If `form` is true,
-/// this is the first touch of the source, and its non-finite elements are counted. Does nothing while `gate` is closed.
+/// this is the first touch of the source, which notes elements that are not finite in `mark`.
 template <class Codec>
 static void encode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec, const Source& source,
-                         const QuantiseStream& stream, const float* own, bool form, const Gate& gate,
-                         const Tally& found, std::byte* out) {
+                         const QuantiseStream& stream, const float* own, bool form, const Mark& mark, std::byte* out) {
   const auto* const scales = reinterpret_cast<const float*>(out);
   auto* const words = reinterpret_cast<std::uint32_t*>(out + 4 * plan.scale_count());
   const auto pieces = plan.pieces;
   const auto tail_codes = plan.tail_codes;
-  const auto non_finite = found.count();
   const index_t length = plan.length;
   const int bits = plan.bits;
   for_warps(
-      "gradcomp::kernels::encode_codes", exec, static_cast<index_t>(pieces.size()), gate,
+      "gradcomp::kernels::encode_codes", exec, static_cast<index_t>(pieces.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         const CodePlan::Piece piece = pieces(p);
         const Array4 key = stream_key(stream.seed, piece.segment_id, stream.step, stream.rank);
@@ -70,27 +68,26 @@ static void encode_codes(const Exec& exec, const CodePlan& plan, const Codec& co
             }
           }
         }
-        if (!form) return;
-        add_count(warp, bad, non_finite);
+        if (form) note_bad(warp, bad, mark);
       });
   pack_tails(exec, plan, tail_codes, reinterpret_cast<std::uint8_t*>(words + plan.words));
 }
 
-/// out += weight * decoded if `gate` is open, from plan.bytes() bytes at `in` (aligned to 4). Counts in `found` the
-/// codes and scales that no encoder writes; `out` is unspecified if there are any.
+/// out += weight * decoded if the payload is admitted, from plan.bytes() bytes at `in` (aligned to 4). Codes and scales
+/// that no encoder writes are broken.
 template <class Codec>
 static void decode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec, const std::byte* in, float weight,
-                         const Gate& gate, const Tally& found, const Span<float>& out) {
+                         const Admission& admission, const Span<float>& out) {
   const auto* const scales = reinterpret_cast<const float*>(in);
   const auto* const words = reinterpret_cast<const std::uint32_t*>(in + 4 * plan.scale_count());
   const auto* const tail_bytes = reinterpret_cast<const std::uint8_t*>(words + plan.words);
   const auto pieces = plan.pieces;
-  const auto bad_codes = found.count();
   const index_t length = plan.length;
   const int bits = plan.bits;
   for_warps(
-      "gradcomp::kernels::decode_codes", exec, static_cast<index_t>(pieces.size()), gate,
+      "gradcomp::kernels::decode_codes", exec, static_cast<index_t>(pieces.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t p) {
+        if (!admission.admits(p == 0)) return;
         const CodePlan::Piece piece = pieces(p);
         RowUnpacker unpacker{words + piece.word, bits};
         Lanes<std::int32_t> bad;
@@ -130,7 +127,7 @@ static void decode_codes(const Exec& exec, const CodePlan& plan, const Codec& co
             }
           }
         }
-        add_count(warp, bad, bad_codes);
+        note_broken(warp, bad, admission.faults);
       });
 }
 

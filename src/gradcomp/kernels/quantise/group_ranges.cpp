@@ -117,10 +117,9 @@ void GroupRanges::resize(const Exec& exec, index_t count) {
   m_ranges = first_of(m_range_room, !whole ? static_cast<index_t>(m_chunks.size()) : count > 0 ? 1 : 0);
 }
 
-void GroupRanges::run(const Exec& exec, const Source& source, const Tally& found) {
+void GroupRanges::run(const Exec& exec, const Source& source, const Mark& mark) {
   const auto chunks = m_chunks;
   const auto target = m_begin.size() > 0 ? m_partial : m_ranges;
-  const auto non_finite = found.count();
   for_warps(
       "gradcomp::kernels::group_ranges", exec, static_cast<index_t>(chunks.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t c) {
@@ -130,7 +129,7 @@ void GroupRanges::run(const Exec& exec, const Source& source, const Tally& found
         const std::int32_t total = warp.sum(bad);
         warp.once([&] {
           target(c) = range;
-          if (total > 0) Kokkos::atomic_add(&non_finite(0), static_cast<index_t>(total));
+          if (total > 0) mark.set();
         });
       });
   if (m_begin.size() > 0) join_chunks(exec, m_begin, m_partial, m_ranges);

@@ -7,8 +7,8 @@
 // have a fixed order.
 #include <vector>
 
+#include "gradcomp/core/payload.hpp"
 #include "gradcomp/core/source.hpp"
-#include "gradcomp/core/tally.hpp"
 #include "gradcomp/kernels/lanes/tiles.hpp"
 #include "gradcomp/kernels/quantise/groups.hpp"
 
@@ -36,9 +36,9 @@ class GroupRanges {
   /// Restricts the ranges of a layout of one segment to its first `count` elements.
   void resize(const Exec& exec, index_t count);
 
-  /// Forms a for the whole source, and its ranges. Adds the number of non-finite gradient elements to `found`; if there
-  /// are any, the ranges are meaningless.
-  void run(const Exec& exec, const Source& source, const Tally& found);
+  /// Forms a for the whole source, and its ranges. Notes elements that are not finite; the ranges are
+  /// then those of the others.
+  void run(const Exec& exec, const Source& source, const Mark& mark);
 
   /// [group_count], from the last run().
   const Vector<Range>& ranges() const { return m_ranges; }

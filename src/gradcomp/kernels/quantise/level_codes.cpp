@@ -4,11 +4,11 @@ namespace gradcomp::kernels {
 
 void encode_levels(const Exec& exec, const CodePlan& plan, const LinearCodec& codec, const Source& source,
                    const QuantiseStream& stream, const float* own, const float* shared, const float* sent,
-                   const Gate& gate, const Span<std::int8_t>& codes) {
+                   const Span<std::int8_t>& codes) {
   const auto pieces = plan.pieces;
   const index_t length = plan.length;
   for_warps(
-      "gradcomp::kernels::encode_levels", exec, static_cast<index_t>(pieces.size()), gate,
+      "gradcomp::kernels::encode_levels", exec, static_cast<index_t>(pieces.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         const CodePlan::Piece piece = pieces(p);
         const Array4 key = stream_key(stream.seed, piece.segment_id, stream.step, stream.rank);
@@ -34,13 +34,12 @@ void encode_levels(const Exec& exec, const CodePlan& plan, const LinearCodec& co
 }
 
 void decode_levels(const Exec& exec, const CodePlan& plan, const LinearCodec& codec,
-                   const Span<const std::int8_t>& levels, const float* scale, float weight, bool add, const Gate& gate,
-                   const Span<float>& out) {
+                   const Span<const std::int8_t>& levels, const float* scale, float weight, const Span<float>& out) {
   const auto pieces = plan.pieces;
   const index_t length = plan.length;
   const auto s = static_cast<float>(codec.levels);
   for_warps(
-      "gradcomp::kernels::decode_levels", exec, static_cast<index_t>(pieces.size()), gate,
+      "gradcomp::kernels::decode_levels", exec, static_cast<index_t>(pieces.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         const CodePlan::Piece piece = pieces(p);
         for (index_t start = 0; start < piece.count; start += draw_elements) {
@@ -48,15 +47,9 @@ void decode_levels(const Exec& exec, const CodePlan& plan, const LinearCodec& co
           const float step = scale[piece.group + group_of(start, length)] / s;
           float* const target = out.data() + piece.first + start;
           const std::int8_t* const level = levels.data() + piece.first + start;
-          if (add) {
-            add_elements(
-                warp, end - start, target, [&](index_t e) { return level[e]; },
-                [&](int, std::int8_t q, float sum) { return sum + weight * static_cast<float>(q) * step; });
-          } else {
-            each_element(
-                warp, end - start, [&](index_t e) { return level[e]; },
-                [&](int, index_t e, std::int8_t q) { target[e] = weight * static_cast<float>(q) * step; });
-          }
+          each_element(
+              warp, end - start, [&](index_t e) { return level[e]; },
+              [&](int, index_t e, std::int8_t q) { target[e] = weight * static_cast<float>(q) * step; });
         }
       });
 }

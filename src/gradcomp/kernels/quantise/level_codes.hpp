@@ -7,16 +7,15 @@
 
 namespace gradcomp::kernels {
 
-/// If `gate` is open, codes[i] = the level of a, -s .. s, in a plan of one element per code (only its pieces and
+/// codes[i] = the level of a, -s .. s, in a plan of one element per code (only its pieces and
 /// groups are used). |a| is limited to own[group] and measured with shared[group]. sent[group] is the value of
 /// level s with which receivers decode; the memory keeps the difference between a and the decoded value.
 void encode_levels(const Exec& exec, const CodePlan& plan, const LinearCodec& codec, const Source& source,
                    const QuantiseStream& stream, const float* own, const float* shared, const float* sent,
-                   const Gate& gate, const Span<std::int8_t>& codes);
+                   const Span<std::int8_t>& codes);
 
-/// If `gate` is open, out = weight * levels * scale[group] / s; if `add` is set, this is added to `out` instead.
+/// out = weight * levels * scale[group] / s.
 void decode_levels(const Exec& exec, const CodePlan& plan, const LinearCodec& codec,
-                   const Span<const std::int8_t>& levels, const float* scale, float weight, bool add, const Gate& gate,
-                   const Span<float>& out);
+                   const Span<const std::int8_t>& levels, const float* scale, float weight, const Span<float>& out);
 
 }  // namespace gradcomp::kernels

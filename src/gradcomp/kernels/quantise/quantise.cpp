@@ -1,6 +1,6 @@
 #include "gradcomp/kernels/quantise/quantise.hpp"
 
-#include "gradcomp/kernels/lanes/add_count.hpp"
+#include "gradcomp/kernels/lanes/note.hpp"
 #include "gradcomp/kernels/quantise/quantise_lanes.hpp"
 
 namespace gradcomp::kernels {
@@ -19,13 +19,12 @@ QuantisePlan::QuantisePlan(const Layout& layout, const QuantiseSpec& spec)
 index_t QuantisePlan::scratch_bytes() const { return m_cut.piece_bytes() + static_cast<index_t>(m_tail_codes.size()); }
 
 void QuantisePlan::encode(const Exec& exec, const Source& source, const QuantiseStream& stream, float shrink,
-                          const Tally& found, std::byte* out) const {
+                          const Mark& mark, std::byte* out) const {
   auto* const norms = reinterpret_cast<float*>(out);
   auto* const words = reinterpret_cast<std::uint32_t*>(out + 4 * m_cut.groups);
   auto* const tail_bytes = reinterpret_cast<std::uint8_t*>(out + 4 * (m_cut.groups + m_cut.words));
   const auto pieces = m_cut.pieces;
   const auto tail_codes = m_tail_codes;
-  const auto non_finite = found.count();
   const auto spec = m_spec;
   const int bits = m_spec.bits();
   for_warps(
@@ -68,23 +67,23 @@ void QuantisePlan::encode(const Exec& exec, const Source& source, const Quantise
             }
           }
         }
-        add_count(warp, bad, non_finite);
+        note_bad(warp, bad, mark);
       });
   pack_tails(exec, m_cut, tail_codes, tail_bytes);
 }
 
-void QuantisePlan::decode_add(const Exec& exec, const std::byte* in, float weight, const Gate& gate, const Tally& found,
+void QuantisePlan::decode_add(const Exec& exec, const std::byte* in, float weight, const Admission& admission,
                               const Span<float>& out) const {
   const auto* const norms = reinterpret_cast<const float*>(in);
   const auto* const words = reinterpret_cast<const std::uint32_t*>(in + 4 * m_cut.groups);
   const auto* const tail_bytes = reinterpret_cast<const std::uint8_t*>(in + 4 * (m_cut.groups + m_cut.words));
   const auto pieces = m_cut.pieces;
-  const auto bad_codes = found.count();
   const auto spec = m_spec;
   const int bits = m_spec.bits();
   for_warps(
-      "gradcomp::kernels::quantise_decode", exec, static_cast<index_t>(pieces.size()), gate,
+      "gradcomp::kernels::quantise_decode", exec, static_cast<index_t>(pieces.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t p) {
+        if (!admission.admits(p == 0)) return;
         const CodePieces::Piece piece = pieces(p);
         const std::uint32_t most = 2u * static_cast<std::uint32_t>(spec.levels);
         RowUnpacker unpacker{words + piece.word, bits};
@@ -124,7 +123,7 @@ void QuantisePlan::decode_add(const Exec& exec, const std::byte* in, float weigh
             }
           }
         }
-        add_count(warp, bad, bad_codes);
+        note_broken(warp, bad, admission.faults);
       });
 }
 

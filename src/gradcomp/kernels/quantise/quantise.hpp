@@ -5,6 +5,7 @@
 //
 // Bytes: 2 reads of a, the second from cache (and 1 write with a residual). Random numbers take about 2.5 integer
 // operations per element: one Threefry draw serves 8 elements with 16 bits each.
+#include "gradcomp/core/payload.hpp"
 #include "gradcomp/core/source.hpp"
 #include "gradcomp/kernels/lanes/tiles.hpp"
 #include "gradcomp/kernels/quantise/code_pieces.hpp"
@@ -48,13 +49,13 @@ class QuantisePlan {
 
   /// The first pass of a step: forms a, writes bytes() bytes to `out` (aligned to 4) and leaves a - decoded in the
   /// memory. Decoded values are `shrink` times unbiased ones. Sections: norms (f32), then the codes as in
-  /// code_pieces.hpp. Counts non-finite gradient elements.
-  void encode(const Exec& exec, const Source& source, const QuantiseStream& stream, float shrink, const Tally& found,
+  /// code_pieces.hpp. Notes gradient elements that are not finite.
+  void encode(const Exec& exec, const Source& source, const QuantiseStream& stream, float shrink, const Mark& mark,
               std::byte* out) const;
 
-  /// out += weight * decoded if `gate` is open, from bytes() bytes at `in` (aligned to 4). Counts in `found` codes
-  /// above 2s and norms that no encoder writes; `out` is unspecified if there are any.
-  void decode_add(const Exec& exec, const std::byte* in, float weight, const Gate& gate, const Tally& found,
+  /// out += weight * decoded if the payload is admitted, from bytes() bytes at `in` (aligned to 4). Codes above 2s and
+  /// norms that no encoder writes are broken.
+  void decode_add(const Exec& exec, const std::byte* in, float weight, const Admission& admission,
                   const Span<float>& out) const;
 
  private:

@@ -1,6 +1,6 @@
 #include "gradcomp/kernels/random/random_subset.hpp"
 
-#include "gradcomp/kernels/lanes/add_count.hpp"
+#include "gradcomp/kernels/lanes/note.hpp"
 #include "gradcomp/kernels/lanes/source_rows.hpp"
 
 namespace gradcomp::kernels {
@@ -19,9 +19,8 @@ Subset draw_subset(const Segment& segment, index_t count, index_t entry, std::ui
 }
 
 void touch_subsets(const Exec& exec, const Tiles& tiles, const Vector<Subset>& subsets, const Source& source,
-                   const Span<float>& values, const Tally& non_finite) {
+                   const Span<float>& values, const Mark& mark) {
   const auto tile = tiles.tile;
-  const auto count = non_finite.count();
   for_warps(
       "gradcomp::kernels::touch_subsets", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
         const Tile here = tile(t);
@@ -35,7 +34,7 @@ void touch_subsets(const Exec& exec, const Tiles& tiles, const Vector<Subset>& s
           values(subset.entry + j) = a;
           source.sent(index, a, a);
         });
-        add_count(warp, bad, count);
+        note_bad(warp, bad, mark);
       });
 }
 
@@ -56,10 +55,10 @@ void spread_subsets(const Exec& exec, const Tiles& tiles, const Vector<Subset>& 
 }
 
 void gather_subsets(const Exec& exec, const Tiles& entries, const Vector<Subset>& subsets, const Source& source,
-                    const Gate& gate, const Span<float>& values) {
+                    const Span<float>& values) {
   const auto tile = entries.tile;
   for_warps(
-      "gradcomp::kernels::gather_subsets", exec, entries.count(), gate, KOKKOS_LAMBDA(const Warp& warp, index_t t) {
+      "gradcomp::kernels::gather_subsets", exec, entries.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
         const Tile here = tile(t);
         const Subset subset = subsets(here.segment);
         for (std::int32_t row = 0; row < here.count; row += warp_lanes) {
@@ -77,11 +76,10 @@ void gather_subsets(const Exec& exec, const Tiles& entries, const Vector<Subset>
 }
 
 void scatter_subsets(const Exec& exec, const Tiles& entries, const Vector<Subset>& subsets,
-                     const Vector<float>& weights, const Span<const float>& values, const Gate& gate,
-                     const Span<float>& out) {
+                     const Vector<float>& weights, const Span<const float>& values, const Span<float>& out) {
   const auto tile = entries.tile;
   for_warps(
-      "gradcomp::kernels::scatter_subsets", exec, entries.count(), gate, KOKKOS_LAMBDA(const Warp& warp, index_t t) {
+      "gradcomp::kernels::scatter_subsets", exec, entries.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
         const Tile here = tile(t);
         const Subset subset = subsets(here.segment);
         const float weight = weights(here.segment);

@@ -9,6 +9,7 @@
 // over single elements.
 #include <vector>
 
+#include "gradcomp/core/payload.hpp"
 #include "gradcomp/core/source.hpp"
 #include "gradcomp/kernels/lanes/lanes.hpp"
 #include "gradcomp/kernels/lanes/tiles.hpp"
@@ -90,24 +91,22 @@ Subset draw_subset(const Segment& segment, index_t count, index_t entry, std::ui
                    std::uint32_t rank = every_rank);
 
 /// The first pass over the whole source together with gather_subsets(), in one pass over the `tiles` of the bucket.
-/// Only for sources without a memory or with a residual, to which everything can be given back. Counts the elements
-/// that were not finite.
+/// Only for sources without a memory or with a residual. Notes elements that are not finite.
 void touch_subsets(const Exec& exec, const Tiles& tiles, const Vector<Subset>& subsets, const Source& source,
-                   const Span<float>& values, const Tally& non_finite);
+                   const Span<float>& values, const Mark& mark);
 
 /// out = weights(segment) * values[entry] at every entry and 0 elsewhere, in one pass over the `tiles` of the bucket.
 void spread_subsets(const Exec& exec, const Tiles& tiles, const Vector<Subset>& subsets, const Vector<float>& weights,
                     const Span<const float>& values, const Span<float>& out);
 
-/// If `gate` is open, values[entry] = a of each entry, which is reported to the source as sent exactly. `entries` are
+/// values[entry] = a of each entry, which is reported to the source as sent exactly. `entries` are
 /// the tiles of the message: segment s has subsets(s).count elements there.
 void gather_subsets(const Exec& exec, const Tiles& entries, const Vector<Subset>& subsets, const Source& source,
-                    const Gate& gate, const Span<float>& values);
+                    const Span<float>& values);
 
-/// If `gate` is open, out[index] += weights(segment) * values[entry] for every entry. `values` is the message of one
+/// out[index] += weights(segment) * values[entry] for every entry. `values` is the message of one
 /// rank or the sum of those of all ranks.
 void scatter_subsets(const Exec& exec, const Tiles& entries, const Vector<Subset>& subsets,
-                     const Vector<float>& weights, const Span<const float>& values, const Gate& gate,
-                     const Span<float>& out);
+                     const Vector<float>& weights, const Span<const float>& values, const Span<float>& out);
 
 }  // namespace gradcomp::kernels

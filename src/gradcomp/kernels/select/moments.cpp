@@ -53,8 +53,7 @@ FirstPass::FirstPass(const Tiles& tiles, bool logs)
       m_sample("gradcomp::kernels::sample", static_cast<std::size_t>(tiles.count() * warp_lanes)),
       m_host(static_cast<std::size_t>(tiles.segments())) {}
 
-void FirstPass::launch(const Exec& exec, const Tiles& tiles, const Source& source, const Collector& collector,
-                       const Gate& gate) {
+void FirstPass::launch(const Exec& exec, const Tiles& tiles, const Source& source, const Collector& collector) {
   const auto tile = tiles.tile;
   const auto begin = tiles.begin;
   const auto partial = m_partial;
@@ -63,7 +62,7 @@ void FirstPass::launch(const Exec& exec, const Tiles& tiles, const Source& sourc
   const bool with_logs = m_logs;
 
   for_warps(
-      "gradcomp::kernels::first_pass", exec, tiles.count(), gate, KOKKOS_LAMBDA(const Warp& warp, index_t t) {
+      "gradcomp::kernels::first_pass", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
         const Tile here = tile(t);
         const SampleRow sampled = sample_row(t, here.count);
         Lanes<float> sum, sum_abs, squares;
@@ -110,7 +109,7 @@ void FirstPass::launch(const Exec& exec, const Tiles& tiles, const Source& sourc
       });
 
   for_warps(
-      "gradcomp::kernels::combine_moments", exec, tiles.segments(), gate, KOKKOS_LAMBDA(const Warp& warp, index_t s) {
+      "gradcomp::kernels::combine_moments", exec, tiles.segments(), KOKKOS_LAMBDA(const Warp& warp, index_t s) {
         Lanes<double> sum, sum_abs, squares, logs;
         Lanes<index_t> nonzeros, bad, candidates;
         Lanes<std::int32_t> most;

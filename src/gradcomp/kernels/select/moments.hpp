@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "gradcomp/core/source.hpp"
-#include "gradcomp/core/tally.hpp"
 #include "gradcomp/kernels/lanes/tiles.hpp"
 #include "gradcomp/kernels/select/candidates.hpp"
 
@@ -39,9 +38,8 @@ class FirstPass {
   /// `logs`: whether to compute Moments::sum_logs.
   explicit FirstPass(const Tiles& tiles, bool logs = false);
 
-  /// If `gate` is open, forms a for the whole source, its statistics and sample, and collects for `collector`.
-  void launch(const Exec& exec, const Tiles& tiles, const Source& source, const Collector& collector = {},
-              const Gate& gate = {});
+  /// Forms a for the whole source, its statistics and sample, and collects for `collector`.
+  void launch(const Exec& exec, const Tiles& tiles, const Source& source, const Collector& collector = {});
   /// [segments], from the last launch().
   const Vector<Moments>& on_device() const { return m_moments; }
   /// Non-finite elements in all segments of the last launch(). Only for builds where the host reads device memory.

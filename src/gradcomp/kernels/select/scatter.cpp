@@ -4,18 +4,22 @@
 #include "gradcomp/core/source.hpp"
 
 namespace gradcomp::kernels {
+namespace {
+
+/// Whether entry i may be there, in a list of a bucket of n elements.
+KOKKOS_FORCEINLINE_FUNCTION bool is_entry(const std::uint32_t* indices, const float* values, index_t i, index_t n) {
+  return static_cast<index_t>(indices[i]) < n && (i == 0 || indices[i - 1] < indices[i]) &&
+         Source::is_finite(values[i]);
+}
+
+}  // namespace
 
 index_t count_bad_entries(const Exec& exec, const std::uint32_t* indices, const float* values, index_t count,
                           index_t n) {
   index_t bad = 0;
   Kokkos::parallel_reduce(
       "gradcomp::kernels::count_bad_entries", IndexRange(exec, 0, count),
-      KOKKOS_LAMBDA(index_t i, index_t & sum) {
-        const bool good = static_cast<index_t>(indices[i]) < n && (i == 0 || indices[i - 1] < indices[i]) &&
-                          Source::is_finite(values[i]);
-        sum += good ? 0 : 1;
-      },
-      bad);
+      KOKKOS_LAMBDA(index_t i, index_t & sum) { sum += is_entry(indices, values, i, n) ? 0 : 1; }, bad);
   wait(exec, "gradcomp::kernels::count_bad_entries");
   return bad;
 }
@@ -34,6 +38,22 @@ void scatter_add(const Exec& exec, const std::uint32_t* indices, const float* va
   Kokkos::parallel_for(
       "gradcomp::kernels::scatter_add", IndexRange(exec, 0, count),
       KOKKOS_LAMBDA(index_t i) { out(indices[i]) += weight * values[i]; });
+}
+
+void scatter_received(const Exec& exec, const std::uint32_t* indices, const float* values, index_t count, float weight,
+                      Admission admission, const Span<float>& out) {
+  if (device_is_host && !admission.settle()) return;
+  const auto n = static_cast<index_t>(out.size());
+  const index_t asking = device_is_host ? 0 : 1;  // a unit that only asks, because a list may be empty
+  Kokkos::parallel_for(
+      "gradcomp::kernels::scatter_received", IndexRange(exec, 0, count + asking), KOKKOS_LAMBDA(index_t i) {
+        if (!admission.admits(i == count) || i == count) return;
+        if (is_entry(indices, values, i, n)) {
+          out(indices[i]) += weight * values[i];
+        } else {
+          admission.faults.broken();
+        }
+      });
 }
 
 }  // namespace gradcomp::kernels

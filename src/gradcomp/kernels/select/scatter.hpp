@@ -1,6 +1,6 @@
 #pragma once
 // Adds sparse entries to a dense array, without atomics, because indices are unique.
-#include "gradcomp/core/types.hpp"
+#include "gradcomp/core/payload.hpp"
 
 namespace gradcomp::kernels {
 
@@ -15,5 +15,10 @@ index_t count_non_finite(const Exec& exec, const Span<const float>& values);
 /// out[indices[i]] += weight * values[i]. The indices must be unique and in range.
 void scatter_add(const Exec& exec, const std::uint32_t* indices, const float* values, index_t count, float weight,
                  const Span<float>& out);
+
+/// The same for the entries of a payload that nobody has checked, if it is admitted: those that count_bad_entries()
+/// counts are broken, and are left out.
+void scatter_received(const Exec& exec, const std::uint32_t* indices, const float* values, index_t count, float weight,
+                      Admission admission, const Span<float>& out);
 
 }  // namespace gradcomp::kernels

@@ -6,6 +6,7 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/kernels/lanes/arrays.hpp"
+#include "gradcomp/kernels/lanes/note.hpp"
 #include "gradcomp/kernels/lanes/source_rows.hpp"
 #include "gradcomp/kernels/random/threefry.hpp"
 
@@ -79,11 +80,10 @@ index_t Rotation::bytes() const {
 }
 
 void Rotation::rotate(const Exec& exec, const Source& source, std::uint64_t seed, std::int64_t step,
-                      const Tally& found) const {
+                      const Mark& mark) const {
   const auto groups = m_groups;
   const auto stats = m_stats;
   const auto work = m_work;
-  const auto non_finite = found.count();
   for_warps(
       "gradcomp::kernels::rotate", exec, static_cast<index_t>(groups.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t b) {
@@ -128,11 +128,8 @@ void Rotation::rotate(const Exec& exec, const Source& source, std::uint64_t seed
         }
         const RotatedStats all{largest, warp.max(most), warp.sum(sum), warp.sum(squares),
                                1 / (static_cast<double>(factor) * Kokkos::sqrt(static_cast<double>(group.padded)))};
-        const std::int32_t wrong = warp.sum(bad);
-        warp.once([&] {
-          stats(b) = all;
-          if (wrong > 0) Kokkos::atomic_add(&non_finite(0), static_cast<index_t>(wrong));
-        });
+        note_bad(warp, bad, mark);
+        warp.once([&] { stats(b) = all; });
       });
 }
 
@@ -154,12 +151,12 @@ void Rotation::rotate_back(const Exec& exec, std::uint64_t seed, std::int64_t st
       });
 }
 
-void Rotation::report(const Exec& exec, const Source& source, const float* scales, const Gate& gate) const {
+void Rotation::report(const Exec& exec, const Source& source, const float* scales) const {
   if (!source.has_memory()) return;
   const auto groups = m_groups;
   const auto work = m_work;
   for_warps(
-      "gradcomp::kernels::report_rotated", exec, static_cast<index_t>(groups.size()), gate,
+      "gradcomp::kernels::report_rotated", exec, static_cast<index_t>(groups.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t b) {
         const RotatedGroup group = groups(b);
         const float scale = scales[b];
@@ -173,13 +170,14 @@ void Rotation::report(const Exec& exec, const Source& source, const float* scale
       });
 }
 
-void Rotation::add(const Exec& exec, const float* scales, float weight, const Gate& gate,
+void Rotation::add(const Exec& exec, const float* scales, float weight, const Admission& admission,
                    const Span<float>& out) const {
   const auto groups = m_groups;
   const auto work = m_work;
   for_warps(
-      "gradcomp::kernels::add_rotated", exec, static_cast<index_t>(groups.size()), gate,
+      "gradcomp::kernels::add_rotated", exec, static_cast<index_t>(groups.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t b) {
+        if (!admission.admits(false)) return;
         const RotatedGroup group = groups(b);
         const float scale = scales[b];
         for_rows(group, [&](index_t at, index_t i, int active) {

@@ -11,6 +11,7 @@
 // Passes over n floats: 1 read of a (and 1 write with a residual), 1 write of y; log2 P additions per element, in
 // cache.
 #include "gradcomp/core/layout.hpp"
+#include "gradcomp/core/payload.hpp"
 #include "gradcomp/core/source.hpp"
 #include "gradcomp/kernels/lanes/lanes.hpp"
 
@@ -84,19 +85,19 @@ class Rotation {
   /// `length` of groups: a power of two from 32 to 8192; throws Error for others.
   Rotation(const Layout& layout, index_t length);
 
-  /// Forms a for the whole source, rotates it into work() and computes the statistics. Counts non-finite gradient
-  /// elements; if there are any, the statistics are meaningless.
-  void rotate(const Exec& exec, const Source& source, std::uint64_t seed, std::int64_t step,
-              const Tally& non_finite) const;
+  /// Forms a for the whole source, rotates it into work() and computes the statistics. Notes elements that are not
+  /// finite; the statistics are then those of the others.
+  void rotate(const Exec& exec, const Source& source, std::uint64_t seed, std::int64_t step, const Mark& mark) const;
 
   /// work() = D H work(), with the signs of (seed, step).
   void rotate_back(const Exec& exec, std::uint64_t seed, std::int64_t step) const;
 
-  /// If `gate` is open, reports to the source that receivers decode decoded(work, scales[group]).
-  void report(const Exec& exec, const Source& source, const float* scales, const Gate& gate) const;
+  /// Reports to the source that receivers decode decoded(work, scales[group]).
+  void report(const Exec& exec, const Source& source, const float* scales) const;
 
-  /// If `gate` is open, out += weight * decoded(work, scales[group]).
-  void add(const Exec& exec, const float* scales, float weight, const Gate& gate, const Span<float>& out) const;
+  /// If the payload is admitted (which another kernel counts), out += weight * decoded(work, scales[group]).
+  void add(const Exec& exec, const float* scales, float weight, const Admission& admission,
+           const Span<float>& out) const;
 
   /// The decoded value of an element of the work array: the product, clamped to +-2^127. It is finite for every finite
   /// scale, and so is its difference to an element of magnitude 2^126 or less.

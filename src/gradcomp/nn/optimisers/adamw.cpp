@@ -7,11 +7,9 @@
 namespace gradcomp::nn {
 namespace {
 
-void count_update(const Exec& exec, double beta1, double beta2, const std::uint32_t* flags,
-                  const Vector<double>& powers) {
+void count_update(const Exec& exec, double beta1, double beta2, const Vector<double>& powers) {
   Kokkos::parallel_for(
       "gradcomp::nn::count_update", IndexRange(exec, 0, 1), KOKKOS_LAMBDA(const int) {
-        if (is_skipped(flags)) return;
         powers(0) *= beta1;
         powers(1) *= beta2;
       });
@@ -19,13 +17,12 @@ void count_update(const Exec& exec, double beta1, double beta2, const std::uint3
 
 template <class T>
 void adamw_step(const Exec& exec, const OptimiserOptions& options, double rate, const T* gradient,
-                const std::uint8_t* decayed, const std::uint32_t* flags, const Vector<double>& powers, T* mean,
-                T* square, T* parameters, index_t count) {
+                const std::uint8_t* decayed, const Vector<double>& powers, T* mean, T* square, T* parameters,
+                index_t count) {
   const T beta1 = static_cast<T>(options.beta1), beta2 = static_cast<T>(options.beta2);
   const T epsilon = static_cast<T>(options.epsilon), decay = static_cast<T>(rate * options.weight_decay);
   Kokkos::parallel_for(
       "gradcomp::nn::adamw_step", IndexRange(exec, 0, count), KOKKOS_LAMBDA(const index_t i) {
-        if (is_skipped(flags)) return;
         const T step = static_cast<T>(rate / (1 - powers(0)));
         const T scale = static_cast<T>(1 / Kokkos::sqrt(1 - powers(1)));
         const T g = gradient[i];
@@ -55,9 +52,8 @@ AdamW<T>::AdamW(const Layout& layout, const OptimiserOptions& options)
 }
 
 template <class T>
-void AdamW<T>::begin(const Exec& exec, const std::uint32_t* flags) {
-  m_flags = flags;
-  count_update(exec, m_options.beta1, m_options.beta2, flags, m_powers);
+void AdamW<T>::begin(const Exec& exec) {
+  count_update(exec, m_options.beta1, m_options.beta2, m_powers);
 }
 
 template <class T>
@@ -65,8 +61,8 @@ void AdamW<T>::step(const Exec& exec, double rate, index_t offset, const Span<T>
                     const Span<const T>& gradient) {
   const index_t count = static_cast<index_t>(parameters.extent(0));
   assert(gradient.extent(0) == parameters.extent(0) && offset + count <= index_t(m_mean.extent(0)));
-  adamw_step<T>(exec, m_options, rate, gradient.data(), m_decayed.data() + offset, m_flags, m_powers,
-                m_mean.data() + offset, m_square.data() + offset, parameters.data(), count);
+  adamw_step<T>(exec, m_options, rate, gradient.data(), m_decayed.data() + offset, m_powers, m_mean.data() + offset,
+                m_square.data() + offset, parameters.data(), count);
 }
 
 template <class T>

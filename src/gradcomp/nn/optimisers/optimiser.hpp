@@ -29,23 +29,13 @@ struct OptimiserOptions {
   bool decay_vectors = false;  ///< also decay biases and scales (Goyal et al. 2017 advise against it for batch norm)
 };
 
-/// Whether the update is skipped. `flags`: those of core/verdict.hpp, or null for no skip. Builds for hosts return
-/// false, because there the caller knows of a skip before it launches the update.
-KOKKOS_INLINE_FUNCTION bool is_skipped(const std::uint32_t* flags) {
-  if constexpr (device_is_host) {
-    return false;
-  } else {
-    return flags != nullptr && flags[0] != 0;
-  }
-}
-
 template <class T>
 class Optimiser {
  public:
   virtual ~Optimiser() = default;
 
-  /// Begins an update. `flags`: those of is_skipped(); they must not change until all step()s of this update have run.
-  virtual void begin(const Exec& exec, const std::uint32_t* flags) = 0;
+  /// Begins an update, of which the step()s follow.
+  virtual void begin(const Exec& exec) = 0;
 
   /// Updates `parameters`, the elements [offset, offset + parameters.extent(0)) of the layout, from their gradient.
   virtual void step(const Exec& exec, double rate, index_t offset, const Span<T>& parameters,
@@ -56,7 +46,7 @@ class Optimiser {
 
   /// Does a whole update of all parameters.
   void step(const Exec& exec, double rate, const Span<T>& parameters, const Span<const T>& gradient) {
-    begin(exec, nullptr);
+    begin(exec);
     step(exec, rate, 0, parameters, gradient);
   }
 };

@@ -9,14 +9,13 @@ namespace {
 
 template <class T>
 void sgd_step(const Exec& exec, const OptimiserOptions& options, double rate, const T* gradient,
-              const std::uint8_t* decayed, const std::uint32_t* flags, T* momentum, T* parameters, index_t count) {
+              const std::uint8_t* decayed, T* momentum, T* parameters, index_t count) {
   const T mu = static_cast<T>(options.momentum), decay = static_cast<T>(options.weight_decay);
   const T step = static_cast<T>(rate);
   const bool plain = options.form == MomentumForm::heavy_ball;
   const T share = options.form == MomentumForm::powersgd ? T(1) : mu;  // factor of v, which is added to g
   Kokkos::parallel_for(
       "gradcomp::nn::sgd_step", IndexRange(exec, 0, count), KOKKOS_LAMBDA(const index_t i) {
-        if (is_skipped(flags)) return;
         const T g = gradient[i] + decay * static_cast<T>(decayed[i]) * parameters[i];
         const T v = mu * momentum[i] + g;
         momentum[i] = v;
@@ -40,7 +39,7 @@ void Sgd<T>::step(const Exec& exec, double rate, index_t offset, const Span<T>& 
                   const Span<const T>& gradient) {
   const index_t count = static_cast<index_t>(parameters.extent(0));
   assert(gradient.extent(0) == parameters.extent(0) && offset + count <= index_t(m_momentum.extent(0)));
-  sgd_step<T>(exec, m_options, rate, gradient.data(), m_decayed.data() + offset, m_flags, m_momentum.data() + offset,
+  sgd_step<T>(exec, m_options, rate, gradient.data(), m_decayed.data() + offset, m_momentum.data() + offset,
               parameters.data(), count);
 }
 

@@ -12,7 +12,7 @@ class Sgd final : public Optimiser<T> {
   /// Throws Error if an option is out of range.
   Sgd(const Layout& layout, const OptimiserOptions& options);
 
-  void begin(const Exec&, const std::uint32_t* flags) override { m_flags = flags; }
+  void begin(const Exec&) override {}
   using Optimiser<T>::step;
   void step(const Exec& exec, double rate, index_t offset, const Span<T>& parameters,
             const Span<const T>& gradient) override;
@@ -22,7 +22,6 @@ class Sgd final : public Optimiser<T> {
   OptimiserOptions m_options;
   Vector<T> m_momentum;
   Vector<std::uint8_t> m_decayed;  ///< 1 for elements with weight decay
-  const std::uint32_t* m_flags = nullptr;
 };
 
 }  // namespace gradcomp::nn

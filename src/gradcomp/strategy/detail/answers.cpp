@@ -30,21 +30,20 @@ void Answers::start(const Exec& exec, const Span<const float>& parameters) {
 Span<const std::byte> Answers::encode(const Exec& exec, Channel& channel, const Span<const float>& parameters,
                                       const Context& context) {
   subtract(exec, parameters, channel.mirror, m_change);
-  Source source;
-  source.count = static_cast<index_t>(m_change.size());
-  source.gradient = m_change.data();
-  Message message;
-  m_compressor->produce(exec, 0, source, *channel.state, context, message);
+  Step step;
+  step.source.count = static_cast<index_t>(m_change.size());
+  step.source.gradient = m_change.data();
+  step.context = context;
+  const Message message = m_compressor->produce(exec, 0, step, *channel.state);
   const Span<const std::byte> payload(message.payload.data(), static_cast<std::size_t>(message.size));
-  m_verdict.clear(exec);
-  m_compressor->decode_add(exec, payload, 1.0f, *channel.state, channel.mirror, m_verdict);
+  m_compressor->decode_add(exec, {payload, context}, *channel.state, channel.mirror);
   m_bytes += bytes_of(message);
   return payload;
 }
 
 index_t Answers::write(const Exec& exec, std::size_t worker, const Span<const float>& parameters, AnswerHeader header) {
   Channel& own = m_channels[m_shared ? 0 : worker];
-  const bool nothing = parameters.size() == 0 || (m_shared && header.skipped != 0);  // no parameter has changed
+  const bool nothing = parameters.size() == 0 || header.diverged != 0;
   if (!nothing && own.mirror.size() > 0) {
     // No worker's gradient and no other answer uses this stream of random numbers.
     header.stream = m_workers * (1 + m_server) + (m_shared ? 0 : static_cast<int>(worker));

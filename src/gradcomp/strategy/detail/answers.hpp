@@ -45,7 +45,6 @@ class Answers {
   std::uint64_t m_seed;
   std::vector<Channel> m_channels;
   Vector<float> m_change;  ///< the change that is compressed
-  Verdict m_verdict;
   MessageBytes m_bytes;
 };
 

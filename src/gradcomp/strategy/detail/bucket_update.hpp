@@ -1,11 +1,8 @@
 #pragma once
-// One bucket that is exchanged and applied independently of the others: its reduction, its part of the optimiser, and
-// its own verdict.
+// One bucket that is exchanged and applied independently of the others: its reduction and its part of the optimiser.
 //
 //   begin(); advance() until the state is arrived, with launch_next() whenever it is between; apply()
 #include <memory>
-#include <optional>
-#include <utility>
 
 #include "gradcomp/exchange/buckets.hpp"
 #include "gradcomp/exchange/reduction.hpp"
@@ -24,9 +21,9 @@ class BucketUpdate {
     up_to_date,  ///< its parameters are current
   };
 
-  /// Buckets of one transport have different `number`s.
+  /// Buckets of one transport have different `number`s. `transport` and `faults` outlive the bucket.
   BucketUpdate(const MethodSpec& method, const Layout& model, const BucketRange& range, Transport& transport,
-               int number, const UpdateOptions& options);
+               const Faults& faults, int number, const UpdateOptions& options);
 
   const BucketRange& range() const { return m_range; }
   Phase phase() const { return m_phase; }
@@ -41,16 +38,11 @@ class BucketUpdate {
   bool advance(const Exec& exec);
   /// Starts the next round of a bucket in the phase between.
   void launch_next(const Exec& exec);
-  /// Updates the bucket's part of `parameters`, unless some rank flagged the bucket.
+  /// Updates the bucket's part of `parameters`.
   void apply(const Exec& exec, const Span<float>& parameters);
-  /// Gives back to the memories what a flagged exchange took. On hosts, apply() calls it. On devices apply() does not
-  /// wait for the verdict: begin() calls it, and whoever needs the memories earlier must call it too.
-  void resolve(const Exec& exec);
 
   /// From now on records times in this timeline; null: records none.
   void note_in(Timeline* timeline);
-  /// The step of the last exchange that was resolved, if it was flagged. Returned once.
-  std::optional<index_t> take_skipped() { return std::exchange(m_skipped, std::nullopt); }
   const Reduction& reduction() const { return m_reduction; }
   Memories memories();
   index_t work_bytes() const { return m_reduction.work_bytes(); }
@@ -60,15 +52,10 @@ class BucketUpdate {
   int m_number;
   Reduction m_reduction;
   Updater m_updater;
-  Verdict m_verdict;
   Phase m_phase = Phase::up_to_date;
-  int m_round = 0;
   Span<float> m_mean;  ///< part of the mean for this bucket
   double m_rate = 0;
   Timeline* m_timeline = nullptr;
-  bool m_open = false;
-  index_t m_step = 0;  ///< of the last begin()
-  std::optional<index_t> m_skipped;
 };
 
 }  // namespace gradcomp

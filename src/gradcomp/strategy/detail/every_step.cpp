@@ -26,6 +26,7 @@ std::vector<index_t> parts_of(const Exchange& exchange) {
 
 EveryStep::EveryStep(const StrategySetup& setup, bool overlapped)
     : m_overlapped(overlapped),
+      m_seed(setup.job.exchange.seed),
       m_exchange(make_exchange(setup.method, setup.layout, setup.transport, exchange_options(setup, overlapped))),
       m_updater(setup.layout, parts_of(*m_exchange), setup.job.update) {
   if (setup.job.keep_gradient || !m_exchange->in_place()) {
@@ -36,19 +37,18 @@ EveryStep::EveryStep(const StrategySetup& setup, bool overlapped)
 void EveryStep::begin(const Exec& exec, const StepContext& context) {
   m_now = context;
   const Span<float> mean = m_mean.size() > 0 ? Span<float>(m_mean) : context.gradient;
-  m_exchange->begin(exec, context.gradient, mean, context.step, context.timeline, context.rate, context.exchange);
+  m_exchange->begin(exec, context.gradient, mean, context.context(m_exchange->transport(), m_seed), context.timeline);
 }
 
 StepReport EveryStep::end(const Exec& exec, const Idle& idle) {
   const Span<float> mean = m_mean.size() > 0 ? Span<float>(m_mean) : m_now.gradient;
-  const Verdict& verdict = m_exchange->finish(exec, idle);
-  StepReport report = m_exchange->close(exec);
+  m_exchange->finish(exec, idle);
   const StageScope stage(exec, m_now.timeline, Stage::update);
   for (const BucketRange& range : m_exchange->buckets()) {
     m_updater.observe(exec, range.offset, subspan(mean, range.offset, range.count));
   }
-  m_updater.apply(exec, m_now.rate, m_now.parameters, mean, verdict);
-  return report;
+  m_updater.apply(exec, m_now.rate, m_now.parameters, mean);
+  return m_exchange->report();
 }
 
 Memories EveryStep::memories() {

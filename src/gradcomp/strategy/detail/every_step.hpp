@@ -19,14 +19,17 @@ class EveryStep final : public Strategy {
 
   std::string name() const override { return m_overlapped ? "overlapped" : "synchronous"; }
   void begin(const Exec& exec, const StepContext& context) override;
-  void ready(const Exec& exec, std::size_t first_segment) override { m_exchange->ready(exec, first_segment); }
+  void gradient_ready(const Exec& exec, std::size_t first_segment) override {
+    m_exchange->gradient_ready(exec, first_segment);
+  }
   StepReport end(const Exec& exec, const Idle& idle) override;
-  StepReport drain(const Exec& exec) override { return m_exchange->drain(exec); }
+  index_t diverged() override { return m_exchange->diverged() ? m_now.step : -1; }
   Memories memories() override;
   index_t work_bytes() const override;
 
  private:
   bool m_overlapped;
+  std::uint64_t m_seed;
   std::unique_ptr<Exchange> m_exchange;
   Updater m_updater;
   Vector<float> m_mean;  ///< empty if the mean replaces the gradient

@@ -25,7 +25,9 @@ class OuterOnly final : public Strategy {
     if (m_counters.steps == 0) Kokkos::deep_copy(exec, m_start, context.parameters);
     m_inner.begin(exec, context);
   }
-  void ready(const Exec& exec, std::size_t first_segment) override { m_inner.ready(exec, first_segment); }
+  void gradient_ready(const Exec& exec, std::size_t first_segment) override {
+    m_inner.gradient_ready(exec, first_segment);
+  }
   StepReport end(const Exec& exec, const Idle& idle) override {
     const StepReport report = m_inner.end(exec, idle);
     if (++m_counters.steps < m_period) return report;
@@ -36,7 +38,7 @@ class OuterOnly final : public Strategy {
     Kokkos::deep_copy(exec, m_now.parameters, m_start);
     return report;
   }
-  StepReport drain(const Exec& exec) override { return m_inner.drain(exec); }
+  index_t diverged() override { return m_inner.diverged(); }
   Span<const float> agreed(const Span<const float>& parameters) const override {
     return m_counters.steps == 0 ? parameters : Span<const float>(m_start);
   }

@@ -9,7 +9,7 @@ using Kind = PushHeader::Kind;
 
 ParameterServer::ParameterServer(const MethodSpec& method, const Stripe& keys, const Layout& tensors,
                                  const UpdateOptions& update, Transport& transport, const ServerPlaces& places,
-                                 const ServerRule& rule, std::uint64_t seed)
+                                 const ServerRule& rule, const Faults& faults, std::uint64_t seed)
     : m_keys(keys),
       m_rule(rule),
       m_own(static_cast<std::size_t>(transport.rank())),
@@ -18,6 +18,7 @@ ParameterServer::ParameterServer(const MethodSpec& method, const Stripe& keys, c
       m_updater(tensors, {keys.count()}, update),
       m_parameters("gradcomp::strategy::servers::parameters", static_cast<std::size_t>(keys.count())),
       m_mean("gradcomp::strategy::servers::mean", m_parameters.size()),
+      m_faults(faults.counts()),
       m_clocks(places.workers, rule.bound),
       m_answers(method, keys, rule.coded, rule.together, places.server_on(transport.rank()), places.workers, seed),
       m_pushes(static_cast<std::size_t>(places.workers)),
@@ -92,6 +93,7 @@ void ParameterServer::arrived(const Exec& exec, std::size_t worker) {
     const bool all = std::all_of(m_waiting.begin(), m_waiting.end(), [](std::uint8_t w) { return w != 0; });
     if (all) update_together(exec);
   } else {
+    m_diverged = m_diverged || push.kind == Kind::diverged;
     update_by(exec, worker);
     answer_those_who_may_go(exec);
   }
@@ -104,7 +106,7 @@ void ParameterServer::decode(const Exec& exec, std::size_t worker, float weight)
   if (m_mean.size() == 0) return;
   if (push.dtype == PushHeader::in_bytes) {
     const Context sender{m_seed, push.step, static_cast<int>(worker), static_cast<int>(workers())};
-    m_receiver.add_from(exec, sender, payload, weight, m_mean, m_verdict);
+    m_receiver.add(exec, {payload, sender, weight, m_faults}, m_mean);
   } else {
     add_dense(exec, static_cast<DType>(push.dtype), payload, weight, m_mean);
   }
@@ -113,30 +115,29 @@ void ParameterServer::decode(const Exec& exec, std::size_t worker, float weight)
 void ParameterServer::apply(const Exec& exec, double rate) {
   const StageScope stage(exec, m_timeline, Stage::update);
   ++m_version;
-  if (m_mean.size() > 0) m_updater.apply(exec, rate, m_parameters, m_mean, m_verdict);
+  if (m_mean.size() > 0) m_updater.apply(exec, rate, m_parameters, m_mean);
 }
 
+/// Not before all have pushed does the server know that a gradient was not finite: a worker that is early may tell of
+/// its next step.
 void ParameterServer::update_together(const Exec& exec) {
-  const bool skipped =
-      std::any_of(m_pushes.begin(), m_pushes.end(), [](const PushHeader& push) { return push.kind == Kind::flagged; });
-  if (!skipped) {
-    m_verdict.clear(exec);
+  for (const PushHeader& push : m_pushes) m_diverged = m_diverged || push.kind == Kind::diverged;
+  if (!m_diverged) {
     Kokkos::deep_copy(exec, m_mean, 0.0f);
     for (std::size_t w = 0; w < workers(); ++w) decode(exec, w, 1.0f / static_cast<float>(workers()));
     m_staleness.insert(m_staleness.end(), workers(), 0);
     apply(exec, m_pushes[0].rate);
   }
   flush();
-  const index_t bytes = write_answer(exec, 0, skipped);
+  const index_t bytes = write_answer(exec, 0);
   for (std::size_t w = 0; w < workers(); ++w) send_answer(exec, w, bytes);
 }
 
 void ParameterServer::update_by(const Exec& exec, std::size_t worker) {
+  if (m_diverged) return;
   const PushHeader& push = m_pushes[worker];
-  if (push.kind == Kind::flagged) return;
   const index_t late = m_version - push.version;
   m_staleness.push_back(late);
-  m_verdict.clear(exec);
   Kokkos::deep_copy(exec, m_mean, 0.0f);
   decode(exec, worker, 1.0f);
   const double damping = m_rule.damped ? static_cast<double>(std::max<index_t>(1, late)) : 1.0;
@@ -145,17 +146,17 @@ void ParameterServer::update_by(const Exec& exec, std::size_t worker) {
 
 void ParameterServer::answer_those_who_may_go(const Exec& exec) {
   for (std::size_t w = 0; w < workers(); ++w) {
-    if (m_waiting[w] == 0 || !m_clocks.may_go(static_cast<int>(w))) continue;
+    if (m_waiting[w] == 0 || (!m_diverged && !m_clocks.may_go(static_cast<int>(w)))) continue;
     if (m_sent[w].valid()) m_sent[w].wait();  // it has arrived: the worker has pushed since
-    send_answer(exec, w, write_answer(exec, w, m_pushes[w].kind == Kind::flagged));
+    send_answer(exec, w, write_answer(exec, w));
   }
 }
 
-index_t ParameterServer::write_answer(const Exec& exec, std::size_t worker, bool skipped) {
+index_t ParameterServer::write_answer(const Exec& exec, std::size_t worker) {
   const StageScope stage(exec, m_timeline, Stage::compress);
   AnswerHeader header;
   header.version = m_version;
-  header.skipped = skipped ? 1 : 0;
+  header.diverged = m_diverged ? 1 : 0;
   return m_answers.write(exec, worker, m_parameters, header);
 }
 

@@ -6,6 +6,9 @@
 // Otherwise: it updates by each worker's gradient when it arrives, with 1 / W of its rate, so that one step of all W
 // workers moves the parameters about as far as a synchronous one. Workers that are too far ahead of the slowest get
 // their answers late.
+//
+// Once a worker's push says that its gradient was not finite, the server updates nothing more, and answers every push
+// at once with this news.
 #include <memory>
 #include <utility>
 #include <vector>
@@ -35,7 +38,8 @@ class ParameterServer {
   /// A server of the parameters `keys`. The worker on its own rank pushes by take_own(). `tensors`: the same parameters
   /// as the optimiser sees them.
   ParameterServer(const MethodSpec& method, const Stripe& keys, const Layout& tensors, const UpdateOptions& update,
-                  Transport& transport, const ServerPlaces& places, const ServerRule& rule, std::uint64_t seed);
+                  Transport& transport, const ServerPlaces& places, const ServerRule& rule, const Faults& faults,
+                  std::uint64_t seed);
 
   /// Sets the values of the keys before the first step.
   void start(const Exec& exec, const Span<const float>& parameters);
@@ -59,6 +63,9 @@ class ParameterServer {
   bool own_answered() { return std::exchange(m_own_answered, false); }
   const Vector<std::byte>& own_answer() const { return m_answers.room(m_own); }
 
+  /// Whether some worker's gradient was not finite.
+  bool diverged() const { return m_diverged; }
+
   const Stripe& keys() const { return m_keys; }
   Span<const float> parameters() const { return m_parameters; }
 
@@ -79,7 +86,7 @@ class ParameterServer {
   void decode(const Exec& exec, std::size_t worker, float weight);
   void apply(const Exec& exec, double rate);
   void answer_those_who_may_go(const Exec& exec);
-  index_t write_answer(const Exec& exec, std::size_t worker, bool skipped);
+  index_t write_answer(const Exec& exec, std::size_t worker);
   void send_answer(const Exec& exec, std::size_t worker, index_t bytes);
 
   Stripe m_keys;
@@ -89,7 +96,7 @@ class ParameterServer {
   Receiver m_receiver;
   Updater m_updater;
   Vector<float> m_parameters, m_mean;
-  Verdict m_verdict;
+  FaultCounts m_faults;
   WorkerClocks m_clocks;
   Answers m_answers;
   std::vector<Vector<std::byte>> m_inbox;  ///< [workers]
@@ -99,7 +106,7 @@ class ParameterServer {
   std::vector<Completion> m_expected, m_sent;
   std::vector<index_t> m_staleness;
   index_t m_version = 0, m_arrived = 0;
-  bool m_own_answered = false;
+  bool m_own_answered = false, m_diverged = false;
   Timeline* m_timeline = nullptr;
   Transport& m_transport;
 };

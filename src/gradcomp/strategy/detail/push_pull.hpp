@@ -15,8 +15,8 @@ namespace gradcomp {
 struct PushHeader {
   enum class Kind : std::uint32_t {
     gradient,
-    flagged,  ///< the gradient is not finite: the message is empty, and still counts as a step
-    farewell  ///< no step: the worker sends nothing more before the next drain()
+    diverged,  ///< a gradient was not finite: the message is empty, and still counts as a step
+    farewell   ///< no step: the worker sends nothing more before the next drain()
   };
   Kind kind = Kind::gradient;
   std::int32_t dtype = in_bytes;  ///< type of dense values; in_bytes: the body is a payload
@@ -33,7 +33,7 @@ struct AnswerHeader {
   std::int32_t stream = 0;                    ///< with the version, the key of random numbers
   index_t bytes = 0;                          ///< length of the body
   index_t version = 0;                        ///< number of updates of these parameters
-  std::int64_t skipped = 0;
+  std::int64_t diverged = 0;                  ///< not 0: some worker's gradient was not finite; there is no body
 };
 
 inline constexpr int push_tag = 0, answer_tag = 1;

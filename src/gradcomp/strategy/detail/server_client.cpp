@@ -11,10 +11,10 @@ using Kind = PushHeader::Kind;
 }
 
 ServerClient::ServerClient(const MethodSpec& method, std::vector<Stripe> keys, bool coded, Transport& transport,
-                           const ServerPlaces& places, ParameterServer* own, std::uint64_t seed)
+                           const ServerPlaces& places, ParameterServer* own, const Faults& faults, std::uint64_t seed)
     : m_dense(method.compressor->info().family == Info::Family::control),
       m_seed(seed),
-      m_sender(method, std::move(keys)),
+      m_sender(method, std::move(keys), faults.counts()),
       m_transport(transport),
       m_places(places),
       m_own(own),
@@ -34,24 +34,23 @@ ServerClient::ServerClient(const MethodSpec& method, std::vector<Stripe> keys, b
 /// Makes all messages. Returns false if the gradient is not finite, so that they must not be sent.
 bool ServerClient::compress(const Exec& exec, const StepContext& step, const Span<float>& scratch) {
   const StageScope stage(exec, step.timeline, Stage::compress);
-  Context context{m_seed, step.step, m_transport.rank(), m_dense ? 1 : m_places.workers};  // dense: servers divide
-  context.rate = step.rate;
+  Context context = step.context(m_transport, m_seed);
+  context.ranks = m_dense ? 1 : m_places.workers;  // dense: servers divide
   m_sender.begin(exec, step.gradient, scratch, context);
   bool good = !m_dense || kernels::count_non_finite(exec, step.gradient) == 0;
   for (std::size_t s = 0; s < keys().size(); ++s) {
     if (keys()[s].count() == 0) continue;
     m_sender.produce(exec, 0, s);
-    if (!m_dense && read_header(exec, m_sender.payload(s)).skip()) good = false;
+    if (!m_dense && read_header(exec, m_sender.payload(s)).diverged()) good = false;
   }
   return good;
 }
 
 void ServerClient::push(const Exec& exec, const StepContext& step, const Span<float>& scratch) {
-  m_skipped = false;
-  m_verdict.clear(exec);
   std::fill(m_answered.begin(), m_answered.end(), std::uint8_t{0});
   PushHeader header;
-  header.kind = compress(exec, step, scratch) ? Kind::gradient : Kind::flagged;
+  if (!m_diverged) m_diverged = !compress(exec, step, scratch);
+  header.kind = m_diverged ? Kind::diverged : Kind::gradient;
   header.step = step.step;
   header.rate = step.rate;
   const auto send_to = [&](std::size_t s) {
@@ -116,12 +115,12 @@ void ServerClient::take_answer(const Exec& exec, std::size_t server, const Span<
           "strategy servers: an answer of {} bytes from rank {} does not fit its room", header.bytes, server);
   m_answered[server] = 1;
   m_versions[server] = header.version;
-  if (header.skipped != 0) m_skipped = true;
+  if (header.diverged != 0) m_diverged = true;
   if (header.bytes == 0) return;
   const Span<const std::byte> body = body_of(m_answer[server], header.bytes);
   if (header.dtype == PushHeader::in_bytes) {
     const Context sender{m_seed, header.version, header.stream, m_places.workers};
-    m_receivers[server].add_from(exec, sender, body, 1.0f, parameters, m_verdict);
+    m_receivers[server].add(exec, {body, sender, 1.0f, m_sender.faults()}, parameters);
     return;
   }
   require(body.size() == 4 * parameters.size(),
@@ -132,11 +131,6 @@ void ServerClient::take_answer(const Exec& exec, std::size_t server, const Span<
 
 bool ServerClient::all_answered() const {
   return std::all_of(m_answered.begin(), m_answered.end(), [](std::uint8_t answered) { return answered != 0; });
-}
-
-bool ServerClient::take_back_skipped(const Exec& exec, const Span<float>& scratch) {
-  if (m_skipped) m_sender.take_back(exec, scratch);
-  return m_skipped;
 }
 
 void ServerClient::settle() {

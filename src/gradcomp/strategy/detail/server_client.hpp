@@ -16,10 +16,10 @@ class ServerClient {
   /// `keys`: one part of the model per server. `own`: the server on this rank, which outlives the client; null if there
   /// is none. `coded`: whether answers are compressed changes.
   ServerClient(const MethodSpec& method, std::vector<Stripe> keys, bool coded, Transport& transport,
-               const ServerPlaces& places, ParameterServer* own, std::uint64_t seed);
+               const ServerPlaces& places, ParameterServer* own, const Faults& faults, std::uint64_t seed);
 
-  /// Compresses the step's gradient and pushes it; pushes empty messages if it is not finite. `scratch` has as many
-  /// elements as the model.
+  /// Compresses the step's gradient and pushes it; pushes empty messages if it is not finite, or if diverged().
+  /// `scratch` has as many elements as the model.
   void push(const Exec& exec, const StepContext& step, const Span<float>& scratch);
   /// Tells all servers that no push follows.
   void say_farewell(const Exec& exec);
@@ -27,8 +27,8 @@ class ServerClient {
   /// Takes the answers that have arrived into step.parameters. Returns false if none had.
   bool take_answers(const Exec& exec, const StepContext& step);
   bool all_answered() const;
-  /// Call it after all answers. If a server skipped the step, gives back to the memories what it took and returns true.
-  bool take_back_skipped(const Exec& exec, const Span<float>& scratch);
+  /// Whether this worker's gradient was not finite, or an answer said so of another one.
+  bool diverged() const { return m_diverged; }
   /// Waits until all pushes have ended, so that their bytes are counted. Call it when all have been answered.
   void settle();
 
@@ -57,8 +57,7 @@ class ServerClient {
   std::vector<index_t> m_versions;                  ///< [servers] version of the parameters that this worker has
   std::vector<std::uint8_t> m_answered;             ///< [servers] whether this step was answered
   std::vector<Completion> m_pushed, m_coming;       ///< [servers]
-  Verdict m_verdict;
-  bool m_skipped = false;  ///< some server skipped this step
+  bool m_diverged = false;
 };
 
 }  // namespace gradcomp

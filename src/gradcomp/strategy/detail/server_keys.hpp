@@ -2,8 +2,8 @@
 // Which server holds which parameters.
 #include <vector>
 
-#include "gradcomp/exchange/detail/stripes.hpp"
 #include "gradcomp/exchange/method_spec.hpp"
+#include "gradcomp/exchange/stripes.hpp"
 
 namespace gradcomp {
 

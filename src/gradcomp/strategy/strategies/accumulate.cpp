@@ -25,18 +25,18 @@ class Accumulate final : public Strategy {
     m_now.exchange = context.step / m_every;
     if (m_updates) m_inner.begin(exec, m_now);
   }
-  void ready(const Exec& exec, std::size_t first_segment) override {
+  void gradient_ready(const Exec& exec, std::size_t first_segment) override {
     const index_t begin =
         first_segment < m_layout.segments.size() ? m_layout.segments[first_segment].offset : m_layout.count();
     nn::accumulate(exec, m_sum, m_now.gradient, begin, m_end, m_every, m_updates);
     m_end = begin;
-    if (m_updates) m_inner.ready(exec, first_segment);
+    if (m_updates) m_inner.gradient_ready(exec, first_segment);
   }
   StepReport end(const Exec& exec, const Idle& idle) override {
-    ready(exec, 0);
+    gradient_ready(exec, 0);
     return m_updates ? m_inner.end(exec, idle) : StepReport{};
   }
-  StepReport drain(const Exec& exec) override { return m_inner.drain(exec); }
+  index_t diverged() override { return m_inner.diverged(); }
   Memories memories() override {
     Memories all = m_inner.memories();
     all.push_back(memory_of(Role::strategy, m_sum, "gradient_sum"));

@@ -4,7 +4,6 @@
 
 #include "gradcomp/comm/over_ranks.hpp"
 #include "gradcomp/kernels/lanes/elementwise.hpp"
-#include "gradcomp/kernels/select/scatter.hpp"
 #include "gradcomp/strategy/detail/adaptive_period.hpp"
 #include "gradcomp/strategy/detail/every_step.hpp"
 #include "gradcomp/strategy/detail/outer_only.hpp"
@@ -24,6 +23,7 @@ class Local final : public Strategy {
       : m_longest(setup.own.integer("period")),
         m_period(adaptive_period(setup.own)),
         m_outer_rate(setup.own.real("outer_rate")),
+        m_seed(setup.job.exchange.seed),
         m_exchange(make_exchange(setup.method, setup.layout, setup.transport, exchange_options(setup, true))),
         m_inner(setup.layout, {setup.layout.count()}, setup.job.update),
         m_outer(setup.layout, {setup.layout.count()}, outer_options(setup.own)),
@@ -38,10 +38,10 @@ class Local final : public Strategy {
     m_now = context;
     if (m_counters.steps == 0) Kokkos::deep_copy(exec, m_start, context.parameters);
   }
-  void ready(const Exec&, std::size_t) override {}
+  void gradient_ready(const Exec&, std::size_t) override {}
   StepReport end(const Exec& exec, const Idle& idle) override {
     StepReport report;
-    const bool good = update_locally(exec);
+    update_locally(exec);
     ++m_counters.steps;
     m_counters.in_longest = (m_counters.in_longest + 1) % m_longest;
     if (m_counters.steps >= m_period.period() || m_counters.in_longest == 0) {
@@ -51,13 +51,12 @@ class Local final : public Strategy {
       if (m_period.is_due()) adapt();
       report.wire_bytes = m_exchange->sent() - sent_before;  // with those of the buffers and of the period
     }
-    if (!good) note_skipped(report, m_now.step);
     return report;
   }
   void observe(double loss) override {
     if (m_period.is_adaptive()) m_period.add(loss);
   }
-  StepReport drain(const Exec& exec) override { return m_exchange->drain(exec); }
+  index_t diverged() override { return m_exchange->diverged() ? m_now.step : -1; }
   Span<const float> agreed(const Span<const float>& parameters) const override {
     return m_counters.steps == 0 ? parameters : Span<const float>(m_start);
   }
@@ -68,27 +67,26 @@ class Local final : public Strategy {
   }
 
  private:
-  /// Returns false if this rank's gradient is not finite: the rank skips the step.
-  bool update_locally(const Exec& exec) {
+  void update_locally(const Exec& exec) {
     const StageScope stage(exec, m_now.timeline, Stage::update);
-    if (kernels::count_non_finite(exec, m_now.gradient) > 0) return false;
     m_inner.observe(exec, 0, m_now.gradient);
     m_inner.apply(exec, m_now.rate, m_now.parameters, m_now.gradient);
-    return true;
   }
 
   /// Exchanges the changes and makes the outer update.
   StepReport agree(const Exec& exec, const Idle& idle) {
     subtract(exec, m_start, m_now.parameters, m_change);
-    m_exchange->begin(exec, m_change, m_mean, m_now.step, m_now.timeline, 1, m_counters.exchanges++);
-    m_exchange->ready(exec, 0);
-    const Verdict& verdict = m_exchange->finish(exec, idle);
-    const StepReport report = m_exchange->close(exec);
+    Context context = m_now.context(m_exchange->transport(), m_seed);
+    context.rate = 1;
+    context.exchange = m_counters.exchanges++;
+    m_exchange->begin(exec, m_change, m_mean, context, m_now.timeline);
+    m_exchange->gradient_ready(exec, 0);
+    m_exchange->finish(exec, idle);
     const StageScope stage(exec, m_now.timeline, Stage::update);
-    m_outer.apply(exec, m_outer_rate, m_start, m_mean, verdict);
+    m_outer.apply(exec, m_outer_rate, m_start, m_mean);
     Kokkos::deep_copy(exec, m_now.parameters, m_start);
-    if (!report.skipped()) average_buffers(exec);
-    return report;
+    average_buffers(exec);
+    return m_exchange->report();
   }
 
   /// Renews the period. Costs one small reduction every adapt_every steps.
@@ -117,6 +115,7 @@ class Local final : public Strategy {
   index_t m_longest;
   AdaptivePeriod m_period;
   double m_outer_rate;
+  std::uint64_t m_seed;
   std::unique_ptr<Exchange> m_exchange;
   Updater m_inner, m_outer;
   Vector<float> m_start;   ///< parameters at the start of the period, which are equal on all ranks

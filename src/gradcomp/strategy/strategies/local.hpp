@@ -8,8 +8,8 @@
 //
 // outer_rate=1 without a momentum takes the mean of the replicas. With these values and period=1, the gradient itself
 // is exchanged and the inner optimiser takes its mean: this is the strategy overlapped, bit for bit. The running
-// statistics of batch norms are averaged at every exchange, uncompressed. A rank whose own gradient is not finite skips
-// that local step. If some rank's change is not finite, all ranks go back to the start.
+// statistics of batch norms are averaged at every exchange, uncompressed. If a rank's own gradient is not finite, its
+// change is not either, and the next exchange ends the run.
 //
 // adaptive=loss is AdaComm (detail/adaptive_period.hpp). `period` is then the first and longest period. Ranks exchange
 // at its multiples in any case, and a result's times and bytes are means over it. inner=mean is the control for an

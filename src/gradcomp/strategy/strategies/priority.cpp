@@ -31,7 +31,8 @@ class Priority final : public Strategy {
   void begin(const Exec& exec, const StepContext& context) override;
   void before_layer(const Exec& exec, std::size_t segment) override;
   void make_current(const Exec& exec, Timeline* timeline) override;
-  void ready(const Exec& exec, std::size_t first_segment) override;
+  void gradient_ready(const Exec& exec, std::size_t first_segment) override;
+  index_t diverged() override;
   bool progress(const Exec& exec) override;
   StepReport end(const Exec& exec, const Idle& idle) override;
   void wait_for_others(const Exec& exec) override { make_current(exec, nullptr); }
@@ -45,9 +46,8 @@ class Priority final : public Strategy {
   bool advance(const Exec& exec, std::size_t bucket);
   bool progress_in_order(const Exec& exec);
   bool update_arrived(const Exec& exec);
-  void report_step();
-  void report_skipped();
-  void open_step(const Exec& exec);
+  void finish_step(const Exec& exec);
+  bool open_step(const Exec& exec);
   template <class Done>
   void progress_while_waiting(const Exec& exec, const Done& done, const Idle& idle);
   void finish(const Exec& exec, const Idle& idle);
@@ -57,6 +57,7 @@ class Priority final : public Strategy {
   double m_limit_seconds;
   std::uint64_t m_seed;
   bool m_keep_gradient;
+  Faults m_faults;
   std::vector<BucketRange> m_ranges;
   std::vector<std::unique_ptr<BucketUpdate>> m_buckets;
   Vector<float> m_mean;  ///< empty if the mean replaces the gradient
@@ -68,7 +69,7 @@ class Priority final : public Strategy {
   StepContext m_sent;                   ///< step whose buckets are exchanged: this one, or in forward the previous one
   bool m_failed = false;                ///< a peer is gone, or an exchange has failed
   bool m_ordered = false;               ///< whether the window knows the order of urgency
-  bool m_begun = false;                 ///< whether ready() has not been called since begin()
+  bool m_begun = false;                 ///< whether gradient_ready() has not been called since begin()
   bool m_backward = false;              ///< backward may still need the parameters of layers whose gradient is complete
   std::size_t m_ready = 0, m_left = 0;  ///< number of buckets of m_sent that are complete, and that are not up to date
   StepReport m_report;
@@ -89,8 +90,8 @@ Priority::Priority(const StrategySetup& setup, std::unique_ptr<CountingTransport
           m_ranges.size(), max_tag / tags_per_reducer);
   for (const BucketRange& range : m_ranges) {
     const auto number = static_cast<int>(m_buckets.size());
-    m_buckets.push_back(
-        std::make_unique<BucketUpdate>(setup.method, setup.layout, range, *m_transport, number, setup.job.update));
+    m_buckets.push_back(std::make_unique<BucketUpdate>(setup.method, setup.layout, range, *m_transport, m_faults,
+                                                       number, setup.job.update));
   }
   if (m_keep_gradient || !setup.method.compressor->info().in_place) {
     m_mean = Vector<float>("gradcomp::strategy::mean", static_cast<std::size_t>(setup.layout.count()));
@@ -143,8 +144,8 @@ void Priority::progress_while_waiting(const Exec& exec, const Done& done, const 
       fmt::format("strategy priority: no bucket arrived within {} s; a peer is gone or hangs", m_limit_seconds));
 }
 
-void Priority::ready(const Exec& exec, std::size_t first_segment) {
-  if (std::exchange(m_begun, false)) open_step(exec);
+void Priority::gradient_ready(const Exec& exec, std::size_t first_segment) {
+  if (std::exchange(m_begun, false) && !open_step(exec)) return;
   for (; m_ready < m_ranges.size() && m_ranges[m_ready].first >= first_segment; ++m_ready) {
     m_buckets[m_ready]->set_ready();
     if (m_announced.leads()) m_window.add(m_ready);
@@ -153,9 +154,11 @@ void Priority::ready(const Exec& exec, std::size_t first_segment) {
   progress(exec);
 }
 
-/// Begins the exchange of a step, when its first gradients are complete.
-void Priority::open_step(const Exec& exec) {
+/// Begins the exchange of a step, when its first gradients are complete. Returns false if the step before has shown
+/// that some rank's values are not finite. All ranks know it here, and none exchanges this step.
+bool Priority::open_step(const Exec& exec) {
   finish(exec, {});  // the buckets that no layer has asked for
+  if (m_faults.diverged()) return false;
   m_backward = true;
   m_sent = m_now;
   m_ready = 0;
@@ -168,6 +171,7 @@ void Priority::open_step(const Exec& exec) {
   if (m_announced.leads() && !std::exchange(m_ordered, true)) {
     m_window.order(places_of(m_order, m_ranges, m_layers.buckets_of_layers(m_ranges)));
   }
+  return true;
 }
 
 /// Starts the bucket that rank 0 announces next; rank 0 chooses and announces it. Returns false if none can start.
@@ -193,10 +197,8 @@ void Priority::start(const Exec& exec, std::size_t bucket) {
     update.launch_next(exec);
     return;
   }
-  Context context{m_seed, m_sent.step, m_transport->rank(), m_transport->size()};
-  context.rate = m_sent.rate;
-  update.begin(exec, m_sent.gradient, m_mean.size() > 0 ? Span<float>(m_mean) : m_sent.gradient, context,
-               m_now.timeline);
+  update.begin(exec, m_sent.gradient, m_mean.size() > 0 ? Span<float>(m_mean) : m_sent.gradient,
+               m_sent.context(*m_transport, m_seed), m_now.timeline);
 }
 
 /// Does what can be done with a bucket that was started. Returns false if nothing can. `exec` is that of the side
@@ -241,21 +243,17 @@ bool Priority::update_arrived(const Exec& exec) {
     bucket->apply(exec, m_sent.parameters);
     --m_left;
   }
-  if (m_left == 0) report_step();
+  if (m_left == 0) finish_step(exec);
   return true;
 }
 
-void Priority::report_step() {
+void Priority::finish_step(const Exec& exec) {
   for (const auto& bucket : m_buckets) add(m_report, bucket->reduction());
-  report_skipped();
+  m_faults.fetch(exec);
 }
 
-/// Call it when all buckets have resolved the same step, which is then reported once.
-void Priority::report_skipped() {
-  for (const auto& bucket : m_buckets) {
-    if (const auto step = bucket->take_skipped()) note_skipped(m_report, *step);
-  }
-}
+/// Known when all buckets of a step are applied: before the next one opens, or after drain().
+index_t Priority::diverged() { return m_left == 0 && m_faults.diverged() ? m_sent.step : -1; }
 
 StepReport Priority::take_report() {
   const index_t all = m_transport->ledger().total().sent;
@@ -264,7 +262,7 @@ StepReport Priority::take_report() {
 }
 
 StepReport Priority::end(const Exec& exec, const Idle& idle) {
-  ready(exec, 0);
+  gradient_ready(exec, 0);
   m_backward = false;
   progress(exec);
   if (m_keep_gradient) finish(exec, idle);  // the gradient's user also reads the memories
@@ -277,8 +275,6 @@ void Priority::finish(const Exec& exec, const Idle& idle) {
 
 StepReport Priority::drain(const Exec& exec) {
   make_current(exec, nullptr);
-  for (auto& bucket : m_buckets) bucket->resolve(exec);
-  report_skipped();
   m_announced.settle();
   return take_report();
 }

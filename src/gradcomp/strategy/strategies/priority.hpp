@@ -8,10 +8,9 @@
 // that of the layers (forward), or one of TicTac's (detail/transfer_order.hpp); `backward` is the control. Rank 0
 // chooses and announces what starts next, and all ranks follow.
 //
-// The updates are bit for bit those of `overlapped` with equal buckets, with two differences. A value that is not
-// finite skips the update of its bucket, not of the whole step. The mean gradient cannot be clipped by its norm,
-// because the norm is known too late. end() of the next step, or drain(), reports a step once all its buckets are
-// applied.
+// The updates are bit for bit those of `overlapped` with equal buckets, except that the mean gradient cannot be clipped
+// by its norm, which is known too late. A value that is not finite is known when its step is complete, before the next
+// one opens. end() of the next step, or drain(), reports a step once all its buckets are applied.
 #include "gradcomp/strategy/strategy.hpp"
 
 namespace gradcomp::strategies {

@@ -63,11 +63,11 @@ class Servers final : public Strategy {
     if (m_places.serves(rank)) {
       const Stripe& own = m_keys[static_cast<std::size_t>(m_places.server_on(rank))];
       m_server = std::make_unique<ParameterServer>(setup.method, own, tensors_of(setup.layout, own), setup.job.update,
-                                                   *m_transport, m_places, rule, seed);
+                                                   *m_transport, m_places, rule, m_faults, seed);
     }
     if (m_places.trains(rank)) {
       m_client = std::make_unique<ServerClient>(setup.method, m_keys, rule.coded, *m_transport, m_places,
-                                                m_server.get(), seed);
+                                                m_server.get(), m_faults, seed);
     }
   }
 
@@ -77,7 +77,8 @@ class Servers final : public Strategy {
 
   void begin(const Exec& exec, const StepContext& context) override;
   void before_layer(const Exec& exec, std::size_t) override { progress(exec); }
-  void ready(const Exec&, std::size_t) override {}
+  void gradient_ready(const Exec&, std::size_t) override {}
+  index_t diverged() override;
   bool progress(const Exec& exec) override { return m_server && m_server->serve(exec); }
   StepReport end(const Exec& exec, const Idle& idle) override;
   void wait_for_others(const Exec& exec) override;
@@ -93,7 +94,7 @@ class Servers final : public Strategy {
  private:
   void train(const Exec& exec, const Idle& idle);
   void serve_a_round(const Exec& exec);
-  StepReport report(const Exec& exec);
+  StepReport report();
   index_t sent() const { return m_transport->ledger().total().sent; }
   [[noreturn]] void give_up(const char* what) {
     m_transport->abandon();
@@ -108,6 +109,7 @@ class Servers final : public Strategy {
 
   bool m_together;
   double m_limit_seconds;
+  Faults m_faults;
   Vector<float> m_agreed;  ///< the servers' parameters at the last drain(); work space between drains
   ServerPlaces m_places;
   std::vector<Stripe> m_keys;
@@ -116,9 +118,10 @@ class Servers final : public Strategy {
   std::unique_ptr<CountingTransport> m_transport;  ///< behind the buffers that it uses, so that it is destroyed first
   StepContext m_now;
   Counters m_counters;
-  bool m_open = false;        ///< there were steps since the last wait_for_others()
-  bool m_met = false;         ///< there was a wait_for_others() since the last drain(): m_agreed is not shared yet
-  index_t m_sent_before = 0;  ///< wire bytes before this step
+  bool m_open = false;         ///< there were steps since the last wait_for_others()
+  bool m_met = false;          ///< there was a wait_for_others() since the last drain(): m_agreed is not shared yet
+  index_t m_sent_before = 0;   ///< wire bytes before this step
+  index_t m_diverged_at = -1;  ///< the step in which this rank learned it
 };
 
 void Servers::begin(const Exec& exec, const StepContext& context) {
@@ -158,14 +161,13 @@ StepReport Servers::end(const Exec& exec, const Idle& idle) {
   }
   if (m_together && m_server) m_server->flush();  // the other modes count a late answer with the next step
   ++m_counters.steps;
-  return report(exec);
+  return report();
 }
 
-StepReport Servers::report(const Exec& exec) {
+StepReport Servers::report() {
   StepReport report;
   MessageBytes bytes;
   if (m_client) {
-    if (m_client->take_back_skipped(exec, m_agreed)) note_skipped(report, m_now.step);
     bytes = m_client->bytes();
     append_density(m_client->sender(), report.density_ratio);
   }
@@ -198,8 +200,17 @@ void Servers::wait_for_others(const Exec& exec) {
   m_met = true;
 }
 
+/// Together, every server has seen the same pushes in this step. Otherwise ranks learn it with an answer or a push.
+index_t Servers::diverged() {
+  const bool known = (m_client && m_client->diverged()) || (m_server && m_server->diverged());
+  if (known && m_diverged_at < 0) m_diverged_at = m_now.step;
+  return m_diverged_at;
+}
+
 StepReport Servers::drain(const Exec& exec) {
   wait_for_others(exec);
+  m_faults.fetch(exec);
+  m_faults.diverged();  // throws if a message was broken
   if (!std::exchange(m_met, false)) return {};
   const index_t before = sent();
   for (std::size_t s = 0; s < m_keys.size(); ++s) {

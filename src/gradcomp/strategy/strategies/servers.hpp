@@ -16,9 +16,10 @@
 // answers=coded compresses answers too. A server knows what the worker holds and codes the change of it. The worker's
 // parameters are then an estimate, and the servers' own parameters are evaluated.
 //
-// A gradient that is not finite becomes an empty push that still counts as a step. With mode=sync all ranks skip the
-// step, otherwise only its own rank. A server works on its rank's own thread, between the layers of forward and
-// backward and while the rank waits. mode=sync gives the same bits in every run; the other modes do not.
+// A gradient that is not finite becomes an empty push that still counts as a step. Servers then update nothing more and
+// say so in their answers: with mode=sync all ranks learn it in the same step, otherwise each with an answer or a push.
+// A server works on its rank's own thread, between the layers of forward and backward and while the rank waits.
+// mode=sync gives the same bits in every run; the other modes do not.
 //
 // Reported bytes: what this rank pushes, and what its server answers; an answer to all workers counts once. What
 // drain() moves is not counted: farewells, answers given after this worker's last step, and the parameters for an

@@ -143,9 +143,7 @@ TEST(Hybrid, MomentumCorrectionKeepsWhatTheCoderDidNotSay) {
     source.velocity = velocity.data();
     source.momentum = 0.9f;
     source.masking = true;
-    rig.method->produce(Exec(), 0, source, *rig.state, {7, step, 0, 1}, rig.message);
-    Exec().fence();
-    const Floats d = rig.decode(rig.payload());
+    const Floats d = rig.step(source, step);
     for (std::size_t i = 0; i < u.size(); ++i) {
       u[i] = 0.9f * u[i] + g[i];
       v[i] = v[i] + u[i] - d[i];
@@ -172,23 +170,6 @@ TEST(Hybrid, KeptMayChangeFromStepToStep) {
     EXPECT_EQ(rig.message.size, payload_header_bytes + method->payload_bytes(rig.layout, kept));
     for (std::size_t i = 0; i < a.size(); ++i) ASSERT_EQ(rig.memory[i], a[i] - d[i]) << size << " " << i;
   }
-}
-
-TEST(Hybrid, AFlaggedStepIsFlaggedAndAnotherIsGivenBack) {
-  Rig rig(hybrid(make("top_k", {{"ratio", "0.1"}}), make("qsgd")), Layout::flat(3000), true);
-  Floats g = normal_values(3000, 1);
-  rig.step(g);
-  Floats a = rig.memory;
-  for (std::size_t i = 0; i < a.size(); ++i) a[i] += g[i];
-  rig.step(g, 1);
-  rig.give_back(g);
-  for (std::size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(rig.memory[i], a[i], 1e-6) << i;
-  const Floats before = rig.memory;
-  g[11] = std::nanf("");
-  EXPECT_EQ(rig.step(g, 2), Floats(3000, 0));
-  EXPECT_TRUE(rig.header().skip());
-  EXPECT_EQ(rig.message.size, payload_header_bytes);
-  EXPECT_EQ(rig.memory[11], before[11]);
 }
 
 TEST(Hybrid, PayloadsThatLieAreRefused) {

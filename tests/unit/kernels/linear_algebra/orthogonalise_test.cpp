@@ -195,7 +195,7 @@ TEST(Orthogonalise, NormaliseScalesColumnsToOne) {
   const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), batch.data);
   for (std::size_t i = 0; i < 50; ++i) host(50 + i) = 1e-36f;
   Kokkos::deep_copy(batch.data, host);
-  normalise_columns(Exec(), batch.matrices, batch.data, Gate(), batch.data);
+  normalise_columns(Exec(), batch.matrices, batch.data, Mark(), batch.data);
   const Columns q = batch.columns(0);
   EXPECT_NEAR(dot(q[0], q[0]), 1, 1e-6);
   EXPECT_EQ(dot(q[1], q[1]), 0);

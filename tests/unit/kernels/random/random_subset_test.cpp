@@ -99,7 +99,7 @@ TEST(RandomSubset, GatherTakesAndScatterReturns) {
   Kokkos::deep_copy(subsets, host);
   Kokkos::deep_copy(weights, 1.0f);
   const Exec exec;
-  gather_subsets(exec, entries, subsets, source, Gate(), values);
+  gather_subsets(exec, entries, subsets, source, values);
   exec.fence();
   auto left = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, memory);
   const auto sent = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, values);
@@ -112,7 +112,7 @@ TEST(RandomSubset, GatherTakesAndScatterReturns) {
   }
   EXPECT_EQ(zeros, k);
   EXPECT_EQ(sent(0), x[static_cast<std::size_t>(subset_index(host(0), 0))]);
-  scatter_subsets(exec, entries, subsets, weights, values, Gate(), memory);
+  scatter_subsets(exec, entries, subsets, weights, values, memory);
   exec.fence();
   left = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, memory);
   for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(left(i), x[i]);

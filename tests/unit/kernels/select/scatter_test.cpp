@@ -37,5 +37,15 @@ TEST(Scatter, BadEntriesAreCounted) {
   EXPECT_EQ(bad({0, 1, 2}, {inf, nan, 0}), 2);
 }
 
+TEST(Scatter, ReceivedEntriesThatAreBadAreLeftOut) {
+  const auto indices = to_device<std::uint32_t>({0, 3, 3, 4, 1000});
+  const auto values = to_device<float>({1, -2, 7, std::numeric_limits<float>::quiet_NaN(), 7});
+  const auto out = to_device<float>({10, 10, 10, 10, 10});
+  const Faults faults;
+  scatter_received(Exec(), indices.data(), values.data(), 5, 2.0f, {.faults = faults.counts()}, out);
+  EXPECT_EQ(test::to_host(out), (std::vector<float>{12, 10, 10, 6, 10}));
+  EXPECT_EQ(test::to_host(faults.counts().at, 2), (std::vector<index_t>{0, 3})) << "diverged, broken";
+}
+
 }  // namespace
 }  // namespace gradcomp::kernels

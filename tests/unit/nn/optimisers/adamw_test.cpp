@@ -89,7 +89,7 @@ TEST(AdamW, PartsOfOneUpdateCountOnce) {
   for (int step = 0; step < 3; ++step) {
     for (int i = 0; i < 3; ++i) gradient(i) = 0.3F * static_cast<float>(i + step) - 0.4F;
     whole.step(Exec(), 0.1, a, gradient);
-    parts.begin(Exec(), nullptr);
+    parts.begin(Exec());
     parts.step(Exec(), 0.1, 2, subspan<float>(b, 2, 1), subspan<const float>(gradient, 2, 1));
     parts.step(Exec(), 0.1, 0, subspan<float>(b, 0, 2), subspan<const float>(gradient, 0, 2));
     for (int i = 0; i < 3; ++i) EXPECT_EQ(a(i), b(i)) << "step " << step;

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "gradcomp/core/registry.hpp"
-#include "gradcomp/kernels/lanes/add_count.hpp"
+#include "gradcomp/kernels/lanes/note.hpp"
 #include "gradcomp/kernels/lanes/source_rows.hpp"
 #include "gradcomp/kernels/lanes/tiles.hpp"
 #include "gradcomp/kernels/quantise/cast_rows.hpp"
@@ -15,19 +15,13 @@
 
 namespace gradcomp::compressors {
 
-/// Buffers of one bucket: the sent values and their sum, n 16-bit words. With a memory, the sum has its own array.
-/// Nothing persists between steps.
+/// The sent values, which become their sum: n 16-bit words. Nothing persists between steps.
 struct CastState final : State {
   explicit CastState(const Layout& bucket)
-      : State(bucket), sent("gradcomp::compressors::cast::sent", static_cast<std::size_t>(bucket.count())), sum(sent) {}
-  index_t scratch_bytes() const override { return (sum.data() == sent.data() ? 2 : 4) * layout.count(); }
-  void remember() override {  // give_back() needs what was sent
-    sum = Vector<std::uint16_t>("gradcomp::compressors::cast::sum", sent.size());
-  }
+      : State(bucket), sent("gradcomp::compressors::cast::sent", static_cast<std::size_t>(bucket.count())) {}
+  index_t scratch_bytes() const override { return 2 * layout.count(); }
 
-  Vector<std::uint16_t> sent, sum;
-  Tally bad;  ///< number of elements of the sum that are not finite
-  float ranks = 1;
+  Vector<std::uint16_t> sent;
 };
 
 /// The share that a rank sends of a: divide(a), limited to [-limit, limit].
@@ -125,12 +119,11 @@ static void dither_gradient(const Exec& exec, const Source& source, const Array4
       });
 }
 
-/// out = sum, converted to float. Counts the elements that are not finite in `found`.
+/// out = sum, converted to float. Elements that are not finite are counted as diverged.
 template <class Format>
-static void widen_sum(const Exec& exec, const Vector<std::uint16_t>& sum, const Span<float>& out, const Tally& found) {
+static void widen_sum(const Exec& exec, const Vector<std::uint16_t>& sum, const FaultCounts& faults,
+                      const Span<float>& out) {
   const auto n = static_cast<index_t>(sum.size());
-  const auto bad = found.count();
-  found.clear(exec);
   kernels::for_warps(
       "gradcomp::compressors::widen_sum", exec, (n + kernels::tile_size - 1) / kernels::tile_size,
       KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
@@ -155,58 +148,39 @@ static void widen_sum(const Exec& exec, const Vector<std::uint16_t>& sum, const 
               target[i + e] = value;
               wrong[l] += Source::is_finite(value) ? 0 : 1;
             });
-        kernels::add_count(warp, wrong, bad);
-      });
-}
-
-/// memory[i] += what was sent of element i.
-template <class Format>
-static void return_cast(const Exec& exec, const Source& source, float ranks, const Vector<std::uint16_t>& sent) {
-  Kokkos::parallel_for(
-      "gradcomp::compressors::return_cast", IndexRange(exec, 0, source.count), KOKKOS_LAMBDA(const index_t i) {
-        const float share = Format::decode(sent(i));
-        source.memory[i] += Source::is_finite(share) ? ranks * share : 0.0f;  // NaN: nothing was taken from the memory
+        kernels::note_diverged(warp, wrong, faults);
       });
 }
 
 template <class Format>
-class CastControl final : public CompressorOf<CastState> {
+class CastControl final : public Compressor {
  public:
   CastControl(Info info, ParameterValues options)
-      : CompressorOf(std::move(info), std::move(options)),
+      : Compressor(std::move(info), std::move(options)),
         m_stochastic(this->options().text("rounding") == "stochastic") {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override { return std::make_unique<CastState>(layout); }
-  index_t payload_capacity(const Layout&) const override { return 0; }
   index_t payload_bytes(const Layout& layout, index_t) const override { return 2 * layout.count(); }
 
-  void do_produce(const Exec& exec, int, const Source& source, CastState& own, const Context& context,
-                  Message& message) const override {
-    own.ranks = static_cast<float>(context.ranks);
+  Message produce(const Exec& exec, int, const Step& step, State& state) const override {
+    const auto& own = state.as<CastState>();
+    const Context& context = step.context;
     if (m_stochastic) {
       const index_t id = own.layout.segments.empty() ? 0 : own.layout.segments[0].id;
       const Array4 key = stream_key(context.seed, id, context.step, static_cast<std::uint32_t>(context.rank));
-      dither_gradient<Format>(exec, source, key, own.ranks, own.sent);
+      dither_gradient<Format>(exec, step.source, key, static_cast<float>(context.ranks), own.sent);
     } else {
-      cast_gradient<Format>(exec, source, context.ranks, own.sent);
+      cast_gradient<Format>(exec, step.source, context.ranks, own.sent);
     }
-    message.kind = MessageKind::summable;
+    Message message;
     message.dtype = Format::dtype;
-    message.op = ReduceOp::sum;
-    message.count = source.count;
-    message.data = own.sent.data();
-    message.result = own.sum.data();
+    message.count = step.source.count;
+    message.data = message.result = own.sent.data();
+    return message;
   }
 
-  void do_finish(const Exec& exec, const Source&, CastState& own, const Context&, const Span<float>& out,
-                 Verdict& verdict) const override {
-    widen_sum<Format>(exec, own.sum, out, own.bad);
-    verdict.skip_if(exec, own.bad.unless_zero());
-  }
-
-  void do_give_back(const Exec& exec, const Source& source, CastState& own, const Message&,
-                    const Span<const float>&) const override {
-    if (source.has_memory()) return_cast<Format>(exec, source, own.ranks, own.sent);
+  void finish(const Exec& exec, const Step& step, State& state) const override {
+    widen_sum<Format>(exec, state.as<CastState>().sent, step.faults, step.mean);
   }
 
  private:

@@ -1,42 +1,56 @@
 #include "gradcomp/compressors/detail/dense/dense_bytes.hpp"
 
+#include "gradcomp/core/read_back.hpp"
+
 namespace gradcomp::compressors {
 
 DenseState::DenseState(const Layout& bucket, index_t payload_bytes)
     : State(bucket), payload("gradcomp::compressors::payload", static_cast<std::size_t>(payload_bytes)) {}
 
-void DenseBytes::do_produce(const Exec& exec, int, const Source& source, DenseState& own, const Context& context,
-                            Message& message) const {
-  own.non_finite.clear(exec);
-  encode_state(exec, source, own, context, own.payload.data() + payload_header_bytes);
+std::unique_ptr<State> DenseBytes::prepare(const Layout& layout) const {
+  auto state = make_state(layout);
+  const Exec exec;
+  write_header(exec, header(layout.count(), layout.count()), state->payload);
+  wait(exec, "gradcomp::compressors::prepare");
+  return state;
+}
+
+Message DenseBytes::produce(const Exec& exec, int, const Step& step, State& state) const {
+  auto& own = state.as<DenseState>();
+  encode(exec, step, own, own.payload.data() + payload_header_bytes);
+  Message message;
   message.kind = MessageKind::bytes;
   message.payload = own.payload;
-  write_header(exec, header(source.count, source.count), message.payload, own.non_finite);
-  // If the host cannot know of a flag in time, the message has its usual length, and nobody decodes its sections.
-  const bool empty = device_is_host && own.non_finite.unless_zero().may_open();
-  message.size = payload_header_bytes + (empty ? 0 : payload_bytes(own.layout, source.count));
+  message.size = payload_header_bytes + payload_bytes(own.layout, step.source.count);
+  return message;
 }
 
-void DenseBytes::do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, DenseState& own,
-                               const Span<float>& out, Verdict& verdict) const {
+void DenseBytes::decode_add(const Exec& exec, const Received& received, State& state, const Span<float>& out) const {
   const std::string& name = info().name;
-  const index_t count = own.layout.count();
+  const index_t count = state.layout.count();
+  const index_t size = payload_header_bytes + payload_bytes(state.layout, count);
   require(static_cast<index_t>(out.size()) == count, "{}: output of {} elements, expected {}", name, out.size(), count);
-  admit_header(exec, payload, header(count, count), payload_bytes(own.layout, count), name, own.refused, verdict);
-  const Gate admitted = own.refused.if_zero();
-  if (!admitted.may_open()) return;
-  require(reinterpret_cast<std::uintptr_t>(payload.data()) % 4 == 0, "{}: payload is not aligned to 4 bytes", name);
-  own.wrong.clear(exec);
-  decode_state(exec, payload.data() + payload_header_bytes, weight, own, admitted, out);
-  verdict.refuse_if(exec, own.wrong.unless_zero(), "{}: payload holds a scale, a code or padding that no sender writes",
-                    name);
+  require(static_cast<index_t>(received.bytes.size()) == size, "{}: payload of {} bytes, expected {}", name,
+          received.bytes.size(), size);
+  require(reinterpret_cast<std::uintptr_t>(received.bytes.data()) % 4 == 0, "{}: payload is not aligned to 4 bytes",
+          name);
+  Admission admission{reinterpret_cast<const std::uint32_t*>(received.bytes.data()), header(count, count),
+                      received.faults, out.data()};
+  if (device_is_host && !admission.settle()) return;
+  decode(exec, {received.bytes.data() + payload_header_bytes, received.weight, admission, received.sender},
+         state.as<DenseState>(), out);
 }
 
-void DenseBytes::take_back(const Exec& exec, const Source& source, DenseState& state, const std::byte* sections) const {
-  const Gate flagged = state.non_finite.unless_zero();
-  if (!source.has_memory() || !flagged.may_open()) return;
-  decode_state(exec, sections, source.returning(), state, flagged,
-               Span<float>(source.memory, static_cast<std::size_t>(source.count)));
+void DenseBytes::resize(const Exec& exec, State& state, index_t count) const {
+  if (!info().can_resize) return Compressor::resize(exec, state, count);
+  auto& own = state.as<DenseState>();
+  Segment& segment = own.layout.segments.at(0);
+  if (segment.count == count) return;
+  segment.count = count;
+  segment.shape.assign(1, count);
+  if (!own.kept.empty()) own.kept[0] = count;
+  write_header(exec, header(count, count), own.payload);
+  resize_plans(exec, own, count);
 }
 
 }  // namespace gradcomp::compressors

@@ -1,23 +1,22 @@
 #include "gradcomp/compressors/detail/dense/dense_mean.hpp"
 
-#include "gradcomp/kernels/lanes/add_count.hpp"
+#include "gradcomp/kernels/lanes/note.hpp"
 #include "gradcomp/kernels/lanes/tiles.hpp"
 
 namespace gradcomp::compressors {
 
-void copy_accumulated(const Exec& exec, const Source& source, float* copy) {
+void send_accumulated(const Exec& exec, const Source& source, float* copy) {
   Kokkos::parallel_for(
-      "gradcomp::compressors::copy_accumulated", IndexRange(exec, 0, source.count), KOKKOS_LAMBDA(const index_t i) {
+      "gradcomp::compressors::send_accumulated", IndexRange(exec, 0, source.count), KOKKOS_LAMBDA(const index_t i) {
         bool good = true;
         const float a = source.accumulate(i, good);
         copy[i] = good ? a : Kokkos::Experimental::quiet_NaN_v<float>;
+        if (good) source.sent(i, a, a);
       });
 }
 
-void divide_sum(const Exec& exec, const float* sum, float ranks, const Tally& bad, const Span<float>& out) {
+void divide_sum(const Exec& exec, const float* sum, float ranks, const FaultCounts& faults, const Span<float>& out) {
   const auto n = static_cast<index_t>(out.size());
-  const auto count = bad.count();
-  bad.clear(exec);
   kernels::for_warps(
       "gradcomp::compressors::divide_sum", exec, (n + kernels::tile_size - 1) / kernels::tile_size,
       KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
@@ -32,7 +31,7 @@ void divide_sum(const Exec& exec, const float* sum, float ranks, const Tally& ba
               target[e] = value / ranks;
               wrong[l] += Source::is_finite(value) ? 0 : 1;
             });
-        kernels::add_count(warp, wrong, count);
+        kernels::note_diverged(warp, wrong, faults);
       });
 }
 

@@ -11,7 +11,7 @@
 
 #include "gradcomp/compressors/detail/dense/dense_bytes.hpp"
 #include "gradcomp/core/copies.hpp"
-#include "gradcomp/kernels/lanes/add_count.hpp"
+#include "gradcomp/kernels/lanes/note.hpp"
 #include "gradcomp/kernels/lanes/source_rows.hpp"
 #include "gradcomp/kernels/quantise/float8.hpp"
 #include "gradcomp/kernels/random/uniform_rows.hpp"
@@ -53,16 +53,16 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_float8_scale(float scale) {
   return (bits & 0x807fffffu) == 0 && bits != 0 && Source::is_finite(scale);
 }
 
-/// Computes scales[s] from the first pass, and counts its non-finite elements.
+/// Computes scales[s] from the first pass, and notes whether all elements were finite.
 template <class Format>
 static void write_float8_scales(const Exec& exec, const Float8State& state, float* scales) {
   const auto moments = state.first.on_device();
-  const auto non_finite = state.non_finite.count();
+  const Mark mark = state.mark();
   Kokkos::parallel_for(
       "gradcomp::compressors::float8_scales", IndexRange(exec, 0, state.tiles.segments()),
       KOKKOS_LAMBDA(const index_t s) {
         scales[s] = float8_scale(Format::decode(Format::max_code), Kokkos::bit_cast<float>(moments(s).max_bits));
-        if (moments(s).non_finite > 0) Kokkos::atomic_add(&non_finite(0), moments(s).non_finite);
+        if (moments(s).non_finite > 0) mark.set();
       });
 }
 
@@ -74,7 +74,7 @@ static void encode_float8(const Exec& exec, const Source& source, const Float8St
   const auto* const scales = reinterpret_cast<const float*>(sections);
   auto* const codes = reinterpret_cast<std::uint8_t*>(sections + 4 * state.tiles.segments());
   kernels::for_warps(
-      "gradcomp::compressors::encode_float8", exec, state.tiles.count(), state.non_finite.if_zero(),
+      "gradcomp::compressors::encode_float8", exec, state.tiles.count(),
       KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
         const kernels::Tile here = tile(t);
         const Float8State::Place segment = place(here.segment);
@@ -102,17 +102,19 @@ static void encode_float8(const Exec& exec, const Source& source, const Float8St
       });
 }
 
-/// out += weight * decoded if `gate` is open. Counts scales and codes that no encoder writes.
+/// DenseBytes::decode().
 template <class Format>
-static void decode_float8(const Exec& exec, const Float8State& state, const std::byte* sections, float weight,
-                          const Gate& gate, const Span<float>& out) {
+static void decode_float8(const Exec& exec, const Float8State& state, const Sections& sections,
+                          const Span<float>& out) {
+  const float weight = sections.weight;
+  const Admission admission = sections.admission;
   const auto tile = state.tiles.tile;
-  const auto* const scales = reinterpret_cast<const float*>(sections);
-  const auto* const codes = reinterpret_cast<const std::uint8_t*>(sections + 4 * state.tiles.segments());
-  const auto bad = state.wrong.count();
+  const auto* const scales = reinterpret_cast<const float*>(sections.at);
+  const auto* const codes = reinterpret_cast<const std::uint8_t*>(sections.at + 4 * state.tiles.segments());
   kernels::for_warps(
-      "gradcomp::compressors::decode_float8", exec, state.tiles.count(), gate,
+      "gradcomp::compressors::decode_float8", exec, state.tiles.count(),
       KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
+        if (!admission.admits(t == 0)) return;
         const kernels::Tile here = tile(t);
         const float scale = scales[here.segment];
         const bool good = is_float8_scale(scale);
@@ -128,36 +130,35 @@ static void decode_float8(const Exec& exec, const Float8State& state, const std:
               wrong[l] += Source::is_finite(value) ? 0 : 1;
               return sum + weight * value;
             });
-        kernels::add_count(warp, wrong, bad);
+        kernels::note_broken(warp, wrong, admission.faults);
       });
 }
 
 template <class Format>
-class Float8Cast final : public DenseBytesOf<Float8State> {
+class Float8Cast final : public DenseBytes {
  public:
-  Float8Cast(Info info, const ParameterValues& options)
-      : DenseBytesOf<Float8State>(declared(std::move(info), options), options) {}
+  Float8Cast(Info info, const ParameterValues& options) : DenseBytes(declared(std::move(info), options), options) {}
 
-  std::unique_ptr<State> prepare(const Layout& layout) const override {
-    return std::make_unique<Float8State>(layout, payload_capacity(layout));
-  }
   index_t payload_bytes(const Layout& layout, index_t) const override {
     return layout.count() + 4 * static_cast<index_t>(layout.segments.size());
   }
-  bool can_resize() const override { return true; }
 
  protected:
-  void encode(const Exec& exec, const Source& source, Float8State& own, const Context& context,
-              std::byte* sections) const override {
-    own.first.launch(exec, own.tiles, source);  // if elements are not finite, it leaves a itself in the memory
+  std::unique_ptr<DenseState> make_state(const Layout& layout) const override {
+    return std::make_unique<Float8State>(layout, payload_capacity(layout));
+  }
+  void encode(const Exec& exec, const Step& step, DenseState& state, std::byte* sections) const override {
+    auto& own = state.as<Float8State>();
+    own.first.launch(exec, own.tiles, step.source);
     write_float8_scales<Format>(exec, own, reinterpret_cast<float*>(sections));
-    encode_float8<Format>(exec, source, own, context, info().property == Info::Property::unbiased, sections);
+    encode_float8<Format>(exec, step.source, own, step.context, info().property == Info::Property::unbiased, sections);
   }
-  void decode(const Exec& exec, const std::byte* sections, float weight, Float8State& own, const Gate& gate,
-              const Span<float>& out) const override {
-    decode_float8<Format>(exec, own, sections, weight, gate, out);
+  void decode(const Exec& exec, const Sections& sections, DenseState& state, const Span<float>& out) const override {
+    decode_float8<Format>(exec, state.as<Float8State>(), sections, out);
   }
-  void resize_plans(const Exec& exec, Float8State& own, index_t count) const override { own.tiles.resize(exec, count); }
+  void resize_plans(const Exec& exec, DenseState& state, index_t count) const override {
+    state.as<Float8State>().tiles.resize(exec, count);
+  }
 
  private:
   static Info declared(Info info, const ParameterValues& options) {
@@ -177,6 +178,7 @@ inline Info float8_info(const std::string& name, const std::string& summary) {
   info.rounds = {MessageKind::bytes};
   info.reducer = "allgather";
   info.stripes = true;
+  info.can_resize = true;
   info.feedback = "residual";
   info.granularity = "tensor";
   info.parameters = {

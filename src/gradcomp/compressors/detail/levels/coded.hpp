@@ -71,45 +71,48 @@ static void write_scales(const Exec& exec, const Scheme& scheme, const Vector<ke
 }
 
 template <class Scheme>
-class Coded final : public DenseBytesOf<CodedState> {
+class Coded final : public DenseBytes {
  public:
   using Codec = typename Scheme::Codec;
   Coded(Info info, ParameterValues options)
-      : DenseBytesOf(std::move(info), std::move(options)), m_scheme(Scheme::from(this->options())) {}
+      : DenseBytes(resizable(std::move(info)), std::move(options)), m_scheme(Scheme::from(this->options())) {}
 
-  std::unique_ptr<State> prepare(const Layout& layout) const override {
-    return std::make_unique<CodedState>(layout, m_scheme.length, m_scheme.bits, Codec::words, payload_capacity(layout));
-  }
   index_t payload_bytes(const Layout& layout, index_t) const override {
     return kernels::coded_bytes(layout, m_scheme.length, m_scheme.bits, Codec::words);
   }
-  bool can_resize() const override { return true; }
 
  protected:
-  void encode(const Exec& exec, const Source& source, CodedState& own, const Context& context,
-              std::byte* sections) const override {
+  std::unique_ptr<DenseState> make_state(const Layout& layout) const override {
+    return std::make_unique<CodedState>(layout, m_scheme.length, m_scheme.bits, Codec::words, payload_capacity(layout));
+  }
+  void encode(const Exec& exec, const Step& step, DenseState& state, std::byte* sections) const override {
+    const Source& source = step.source;
+    auto& own = state.as<CodedState>();
     check_feedback(source, own.layout);
     constexpr bool form = Codec::words == 0;  // no scales: the first touch of the source encodes
     if constexpr (!form) {
-      own.ranges.run(exec, source, own.non_finite);
+      own.ranges.run(exec, source, own.mark());
       write_scales(exec, m_scheme, own.ranges.ranges(), shrinks(source), own.own, reinterpret_cast<float*>(sections));
     }
-    const kernels::QuantiseStream stream{context.seed, context.step, static_cast<std::uint32_t>(context.rank)};
-    const Gate gate = form ? Gate() : own.non_finite.if_zero();
-    kernels::encode_codes(exec, own.plan, m_scheme.codec, source, stream, own.own.data(), form, gate, own.non_finite,
-                          sections);
-    if constexpr (form) take_back(exec, source, own, sections);
+    const kernels::QuantiseStream stream{step.context.seed, step.context.step,
+                                         static_cast<std::uint32_t>(step.context.rank)};
+    kernels::encode_codes(exec, own.plan, m_scheme.codec, source, stream, own.own.data(), form, own.mark(), sections);
   }
-  void decode(const Exec& exec, const std::byte* sections, float weight, CodedState& own, const Gate& gate,
-              const Span<float>& out) const override {
-    kernels::decode_codes(exec, own.plan, m_scheme.codec, sections, weight, gate, own.wrong, out);
+  void decode(const Exec& exec, const Sections& sections, DenseState& state, const Span<float>& out) const override {
+    kernels::decode_codes(exec, state.as<CodedState>().plan, m_scheme.codec, sections.at, sections.weight,
+                          sections.admission, out);
   }
-  void resize_plans(const Exec& exec, CodedState& own, index_t count) const override {
+  void resize_plans(const Exec& exec, DenseState& state, index_t count) const override {
+    auto& own = state.as<CodedState>();
     own.plan.resize(exec, count);
     if (Codec::words > 0) own.ranges.resize(exec, count);
   }
 
  private:
+  static Info resizable(Info info) {
+    info.can_resize = true;
+    return info;
+  }
   bool shrinks(const Source& source) const { return source.has_memory() && m_scheme.shrinks; }
 
   /// A feedback needs a contraction: w / (1 + w) < 1 always holds for scaled values; unscaled values need w < 1.

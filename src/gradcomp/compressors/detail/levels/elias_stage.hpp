@@ -4,7 +4,7 @@
 // and memories are the same as with the fixed width, bit for bit.
 //
 // Payload: the header of the method. With flag_elias, the sections of EliasPlan follow; without it, those of the fixed
-// width. A flagged payload has no sections on any device.
+// width. A flagged payload has no sections.
 #include <memory>
 #include <string>
 #include <utility>
@@ -35,10 +35,6 @@ struct EliasState final : State {
     target = fixed->target;
   }
   Memories memories() override { return fixed->memories(); }
-  void follow(const Context& other) override {
-    State::follow(other);
-    fixed->follow(other);
-  }
   index_t scratch_bytes() const override {
     return fixed->scratch_bytes() + plan.bytes() + static_cast<index_t>(payload.size());
   }
@@ -56,11 +52,11 @@ struct FixedCoding {
 };
 
 template <class Codec>
-class EliasStage final : public CompressorOf<EliasState> {
+class EliasStage final : public Compressor {
  public:
   /// `fixed` has the same name and options as this stage, so that both write the same headers.
   EliasStage(std::unique_ptr<Compressor> fixed, const Codec& codec, const FixedCoding& coding)
-      : CompressorOf(sized_by_host(fixed->info()), fixed->options()),
+      : Compressor(sized_by_host(fixed->info()), fixed->options()),
         m_fixed(std::move(fixed)),
         m_codec(codec),
         m_coding(coding) {}
@@ -73,45 +69,47 @@ class EliasStage final : public CompressorOf<EliasState> {
   index_t payload_bytes(const Layout& layout, index_t kept) const override {
     return m_fixed->payload_bytes(layout, kept);
   }
-  bool has_fixed_bytes() const override { return false; }
 
-  void do_produce(const Exec& exec, int, const Source& source, EliasState& own, const Context& context,
-                  Message& message) const override {
-    m_fixed->produce(exec, 0, source, *own.fixed, context, message);
-    if (message.size == payload_header_bytes) return;  // flagged, or an empty bucket
-    if (read_header(exec, message.payload).skip()) {   // a device's flagged message has sections, which nobody decodes
+  Message produce(const Exec& exec, int, const Step& step, State& state) const override {
+    auto& own = state.as<EliasState>();
+    Message message = m_fixed->produce(exec, 0, step, *own.fixed);
+    if (read_header(exec, message.payload).diverged()) {
       message.size = payload_header_bytes;
-      return;
+      return message;
     }
+    if (step.source.count == 0) return message;
     const index_t size =
         own.plan.encode(exec, message.payload.data() + payload_header_bytes, own.payload.data() + payload_header_bytes);
-    if (size == 0) return;
-    PayloadHeader head = header(source.count, source.count);
+    if (size == 0) return message;
+    PayloadHeader head = header(step.source.count, step.source.count);
     head.flags = flag_elias;
     message.payload = own.payload;
     message.size = payload_header_bytes + size;
     write_header(exec, head, message.payload);
+    return message;
   }
 
-  void do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, EliasState& own,
-                     const Span<float>& out, Verdict& verdict) const override {
+  void decode_add(const Exec& exec, const Received& received, State& state, const Span<float>& out) const override {
+    auto& own = state.as<EliasState>();
     const std::string& name = info().name;
-    const index_t count = own.layout.count();
-    const PayloadHeader head = read_header(exec, payload, header(count, count), PayloadHeader::flag_skip | flag_elias);
-    const index_t size = static_cast<index_t>(payload.size()) - payload_header_bytes;
-    if (take_flag(exec, head, size, name, verdict)) return;
-    if ((head.flags & flag_elias) == 0) return m_fixed->decode_add(exec, payload, weight, *own.fixed, out, verdict);
+    const Span<const std::byte>& payload = received.bytes;
+    const index_t count = own.layout.count(), size = static_cast<index_t>(payload.size()) - payload_header_bytes;
+    const PayloadHeader head =
+        read_header(exec, payload, header(count, count), PayloadHeader::flag_diverged | flag_elias);
+    if (head.diverged()) return take_flag(exec, received, name, out);
+    if ((head.flags & flag_elias) == 0) return m_fixed->decode_add(exec, received, *own.fixed, out);
     require(head.kept == head.elements, "{}: payload with {} entries, expected {}", name, head.kept, head.elements);
     require(static_cast<index_t>(out.size()) == count, "{}: output of {} elements, expected {}", name, out.size(),
             count);
     require(reinterpret_cast<std::uintptr_t>(payload.data()) % 4 == 0, "{}: payload is not aligned to 4 bytes", name);
-    require(own.plan.decode_add(exec, m_codec, payload.data() + payload_header_bytes, size, weight, out),
+    require(own.plan.decode_add(exec, m_codec, payload.data() + payload_header_bytes, size, received.weight, out),
             "{}: payload holds a stream of Elias codes or a norm that no sender writes", name);
   }
 
  private:
   static Info sized_by_host(Info info) {
     info.host_sizes = true;
+    info.fixed_bytes = info.can_resize = false;
     return info;
   }
 

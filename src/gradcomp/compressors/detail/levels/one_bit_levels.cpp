@@ -6,11 +6,10 @@ namespace {
 using kernels::Lanes;
 using kernels::Warp;
 
-/// Sums of every piece about threshold 0, in the first touch of the source. Adds the non-finite elements to the tally.
-void first_sums(const Exec& exec, const Source& source, const kernels::SignPieces& pieces, const Tally& non_finite,
+/// Sums of every piece about threshold 0, in the first touch of the source. Notes elements that are not finite.
+void first_sums(const Exec& exec, const Source& source, const kernels::SignPieces& pieces, const Mark& mark,
                 const Vector<SideSums>& sums) {
   const auto piece = pieces.piece;
-  const auto counter = non_finite.count();
   kernels::for_warps(
       "gradcomp::compressors::one_bit_sums", exec, pieces.count(), KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         const kernels::SignPiece here = piece(p);
@@ -26,11 +25,8 @@ void first_sums(const Exec& exec, const Source& source, const kernels::SignPiece
           under[l] += a < 0 ? 1 : 0;
         });
         const SideSums result{warp.sum(below), warp.sum(above), warp.sum(under)};
-        const std::int32_t total = warp.sum(bad);
-        warp.once([&] {
-          sums(p) = result;
-          if (total > 0) Kokkos::atomic_add(&counter(0), static_cast<index_t>(total));
-        });
+        kernels::note_bad(warp, bad, mark);
+        warp.once([&] { sums(p) = result; });
       });
 }
 
@@ -123,8 +119,8 @@ index_t ColumnLevels::bytes() const {
   return m_pieces.bytes() + static_cast<index_t>(m_sums.size() * sizeof(SideSums) + 4 * m_thresholds.size());
 }
 
-void ColumnLevels::accumulate(const Exec& exec, const Source& source, const Tally& non_finite) const {
-  first_sums(exec, source, m_pieces, non_finite, m_sums);
+void ColumnLevels::accumulate(const Exec& exec, const Source& source, const Mark& mark) const {
+  first_sums(exec, source, m_pieces, mark, m_sums);
 }
 
 void ColumnLevels::write(const Exec& exec, const Source& source, float* values) const {

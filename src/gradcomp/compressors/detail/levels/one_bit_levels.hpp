@@ -26,8 +26,8 @@ class ColumnLevels {
   index_t columns() const { return static_cast<index_t>(m_pieces.begin.size()) - 1; }
   index_t bytes() const;
 
-  /// Forms a of all columns, and counts its non-finite elements in `non_finite`.
-  void accumulate(const Exec& exec, const Source& source, const Tally& non_finite) const;
+  /// Forms a of all columns, and notes whether all its elements are finite.
+  void accumulate(const Exec& exec, const Source& source, const Mark& mark) const;
 
   /// Call it after accumulate(), if all elements are finite: values[2 c] and values[2 c + 1] become the lower and the
   /// upper level of column c. With thresholds at the mean, a is read once more.

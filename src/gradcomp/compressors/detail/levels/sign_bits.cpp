@@ -7,10 +7,9 @@ Memories SignBitsState::memories() {
   return {{"momentum", momentum.data(), static_cast<index_t>(momentum.size()) * size_of(DType::f32), false}};
 }
 
-void SignBits::decode(const Exec& exec, const std::byte* sections, float weight, SignBitsState& own, const Gate& gate,
-                      const Span<float>& out) const {
-  kernels::add_signs(exec, own.pieces, reinterpret_cast<const std::uint32_t*>(sections), {}, weight, gate, own.wrong,
-                     out);
+void SignBits::decode(const Exec& exec, const Sections& sections, DenseState& state, const Span<float>& out) const {
+  kernels::add_signs(exec, state.as<SignBitsState>().pieces, reinterpret_cast<const std::uint32_t*>(sections.at), {},
+                     sections.weight, sections.admission, true, out);
 }
 
 Info sign_info() {

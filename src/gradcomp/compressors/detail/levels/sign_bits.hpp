@@ -23,17 +23,16 @@ struct SignBitsState final : DenseState {
   Vector<float> momentum;
 };
 
-class SignBits : public DenseBytesOf<SignBitsState> {
+class SignBits : public DenseBytes {
  public:
-  using DenseBytesOf::DenseBytesOf;
+  using DenseBytes::DenseBytes;
 
   index_t payload_bytes(const Layout& layout, index_t) const override {
     return 4 * kernels::sign_words(layout.count());
   }
 
  protected:
-  void decode(const Exec& exec, const std::byte* sections, float weight, SignBitsState& own, const Gate& gate,
-              const Span<float>& out) const override;
+  void decode(const Exec& exec, const Sections& sections, DenseState& state, const Span<float>& out) const override;
 };
 
 /// The part of info() that both methods have in common.

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "gradcomp/kernels/lanes/elementwise.hpp"
+#include "gradcomp/kernels/lanes/mark_sum.hpp"
 
 namespace gradcomp::compressors {
 
@@ -20,7 +20,8 @@ SummedState::SummedState(const Layout& bucket, index_t length, int field_bits)
       packed(bits == 8 ? Layout{} : bucket, length, bits == 8 ? 16 : bits),
       words("gradcomp::compressors::levels::words",
             static_cast<std::size_t>(bits == 8 ? 0 : kernels::packed_words(bucket, bits))),
-      word_sums("gradcomp::compressors::levels::word_sums", words.size()) {
+      word_sums("gradcomp::compressors::levels::word_sums", words.size()),
+      bad("gradcomp::compressors::levels::bad", 1) {
   for (const auto& segment : bucket.segments) kept.push_back(segment.count);
   target.assign(kept.size(), 0);
 }
@@ -30,79 +31,53 @@ index_t SummedState::scratch_bytes() const {
          static_cast<index_t>(16 * own.size() + 2 * codes.size() + 8 * words.size());
 }
 
-void offer_scales(const Exec& exec, SummedState& state, Message& message) {
-  kernels::fill(exec, Span<float>(state.offered), std::numeric_limits<float>::infinity(),
-                state.non_finite.unless_zero());
-  message.kind = MessageKind::summable;
-  message.dtype = DType::f32;
+Message offer_scales(const Exec& exec, const SummedState& state) {
+  kernels::mark_sum(exec, Mark{state.bad.data()}, std::numeric_limits<float>::infinity(), Span<float>(state.offered));
+  Message message;
   message.op = ReduceOp::max;
   message.count = state.plan.groups;
   message.data = state.offered.data();
   message.result = state.shared.data();
+  return message;
 }
 
-void check_shared(const Exec& exec, SummedState& state) {
-  const auto shared = state.shared;
-  const auto skip = state.skip.count();
-  state.skip.clear(exec);
-  Kokkos::parallel_for(
-      "gradcomp::compressors::check_shared", IndexRange(exec, 0, state.plan.groups), KOKKOS_LAMBDA(const index_t b) {
-        if (!kernels::is_norm(shared(b))) Kokkos::atomic_add(&skip(0), index_t{1});
-      });
-}
-
-void send_levels(const Exec& exec, SummedState& state, const Source& source, const Context& context, Message& message) {
+Message send_levels(const Exec& exec, const SummedState& state, const Step& step) {
   const bool bytes = state.bits == 8;
-  message.kind = MessageKind::summable;
+  Message message;
   message.dtype = bytes ? DType::i8 : DType::i32;
-  message.op = ReduceOp::sum;
   message.count = static_cast<index_t>(bytes ? state.codes.size() : state.words.size());
   message.data = bytes ? static_cast<const void*>(state.codes.data()) : state.words.data();
   message.result = bytes ? static_cast<void*>(state.sums.data()) : state.word_sums.data();
-  kernels::fill(exec, Span<std::int8_t>(state.codes), std::int8_t{0}, state.skip.unless_zero());
-  kernels::fill(exec, Span<std::int32_t>(state.words), 0, state.skip.unless_zero());
-  const Gate good = state.skip.if_zero();
   const auto shared = state.shared, sent = state.sent;
   const double factor = state.factor;
+  const FaultCounts faults = step.faults;
   Kokkos::parallel_for(
-      "gradcomp::compressors::send_levels", IndexRange(exec, 0, state.plan.groups),
-      KOKKOS_LAMBDA(const index_t b) { sent(b) = static_cast<float>(factor * static_cast<double>(shared(b))); });
-  const kernels::QuantiseStream stream{context.seed, context.step, static_cast<std::uint32_t>(context.rank)};
+      "gradcomp::compressors::send_levels", IndexRange(exec, 0, state.plan.groups), KOKKOS_LAMBDA(const index_t b) {
+        const bool good = kernels::is_norm(shared(b));
+        if (!good) faults.diverged();
+        sent(b) = good ? static_cast<float>(factor * static_cast<double>(shared(b))) : 0.0f;
+      });
+  const kernels::QuantiseStream stream{step.context.seed, step.context.step,
+                                       static_cast<std::uint32_t>(step.context.rank)};
   if (bytes) {
-    kernels::encode_levels(exec, state.plan, state.codec, source, stream, state.own.data(), shared.data(), sent.data(),
-                           good, Span<std::int8_t>(state.codes));
+    kernels::encode_levels(exec, state.plan, state.codec, step.source, stream, state.own.data(), shared.data(),
+                           sent.data(), Span<std::int8_t>(state.codes));
   } else {
-    state.packed.encode(exec, state.codec, source, stream, state.own.data(), shared.data(), sent.data(), good,
+    state.packed.encode(exec, state.codec, step.source, stream, state.own.data(), shared.data(), sent.data(),
                         Span<std::int32_t>(state.words));
   }
+  return message;
 }
 
-namespace {
-
-/// out = or += weight * values of the summed levels, or of this rank's own levels. Does nothing in a skipped step.
-void decode(const Exec& exec, const SummedState& state, bool own, float weight, bool add, const Span<float>& out) {
-  const Gate good = state.skip.if_zero();
+void finish_levels(const Exec& exec, const SummedState& state, const Step& step) {
+  const float share = 1.0f / static_cast<float>(step.context.ranks);
   if (state.bits == 8) {
-    kernels::decode_levels(exec, state.plan, state.codec, Span<const std::int8_t>(own ? state.codes : state.sums),
-                           state.sent.data(), weight, add, good, out);
+    kernels::decode_levels(exec, state.plan, state.codec, Span<const std::int8_t>(state.sums), state.sent.data(), share,
+                           step.mean);
   } else {
-    state.packed.decode(exec, state.codec, Span<const std::int32_t>(own ? state.words : state.word_sums),
-                        state.sent.data(), weight, add, good, out);
+    state.packed.decode(exec, state.codec, Span<const std::int32_t>(state.word_sums), state.sent.data(), share,
+                        step.mean);
   }
-}
-
-}  // namespace
-
-void finish_levels(const Exec& exec, const SummedState& state, const Context& context, const Span<float>& out,
-                   Verdict& verdict) {
-  verdict.skip_if(exec, state.skip.unless_zero());
-  decode(exec, state, false, 1.0f / static_cast<float>(context.ranks), false, out);
-}
-
-void return_levels(const Exec& exec, const SummedState& state, const Source& source) {
-  if (!source.has_memory()) return;
-  decode(exec, state, true, source.returning(), true,
-         Span<float>(source.memory, static_cast<std::size_t>(source.count)));
 }
 
 }  // namespace gradcomp::compressors

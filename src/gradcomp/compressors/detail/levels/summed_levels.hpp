@@ -5,7 +5,7 @@
 // Round 0: f32 maximum over the ranks of each group's scale. Round 1: sum of the ranks' levels, each in -s .. s, as i8
 // or in fields of i32 (kernels/pack/packed_levels.hpp). s W <= 127 for W ranks (4 bits: 7, 16 bits: 32767), so no
 // partial sum can wrap. out = scale / (s W) * sum. A rank whose gradient is not finite sends +infinity as its first
-// scale. All ranks see it in the maximum, send zeros and skip the step.
+// scale. All ranks see it in the maximum.
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -32,18 +32,13 @@ struct SummedState final : State {
   Vector<std::int32_t> words, word_sums;
   kernels::LinearCodec codec;  ///< of this step
   double factor = 1;           ///< by which decoded values are multiplied; below 1 if a feedback needs it
-  Tally non_finite;            ///< number of such elements in this rank's gradient
-  Tally skip;                  ///< shared scales that are not valid: some rank has flagged this step
+  Vector<std::uint32_t> bad;   ///< [1] of Mark: this rank's gradient is not finite
 };
 
-/// The steps that are the same for all methods: offer_scales() makes the message of round 0.
-void offer_scales(const Exec& exec, SummedState& state, Message& message);
-/// Checks the maximum: counts the groups without a valid scale in state.skip.
-void check_shared(const Exec& exec, SummedState& state);
-void send_levels(const Exec& exec, SummedState& state, const Source& source, const Context& context, Message& message);
-void finish_levels(const Exec& exec, const SummedState& state, const Context& context, const Span<float>& out,
-                   Verdict& verdict);
-void return_levels(const Exec& exec, const SummedState& state, const Source& source);
+/// The steps that are the same for all methods: the messages of both rounds, and finish().
+Message offer_scales(const Exec& exec, const SummedState& state);
+Message send_levels(const Exec& exec, const SummedState& state, const Step& step);
+void finish_levels(const Exec& exec, const SummedState& state, const Step& step);
 
 /// A method is a Scheme with these members:
 ///   index_t length; Scales scales            as in detail/levels/coded.hpp, one word
@@ -51,47 +46,35 @@ void return_levels(const Exec& exec, const SummedState& state, const Source& sou
 ///   static constexpr int max_levels          upper bound of s, which is min(max_levels, (2^(sum_bits - 1) - 1) / W)
 ///   double excess(levels, n)                 w for n elements; remedy as in detail/levels/coded.hpp
 template <class Scheme>
-class SummedLevels final : public CompressorOf<SummedState> {
+class SummedLevels final : public Compressor {
  public:
   SummedLevels(Info info, ParameterValues options)
-      : CompressorOf(std::move(info), std::move(options)), m_scheme(Scheme::from(this->options())) {}
+      : Compressor(std::move(info), std::move(options)), m_scheme(Scheme::from(this->options())) {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
     return std::make_unique<SummedState>(layout, m_scheme.length, m_scheme.sum_bits);
   }
-  index_t payload_capacity(const Layout&) const override { return 0; }
   index_t payload_bytes(const Layout& layout, index_t) const override {
     const index_t levels =
         m_scheme.sum_bits == 8 ? layout.count() : 4 * kernels::packed_words(layout, m_scheme.sum_bits);
     return 4 * kernels::group_count(layout, m_scheme.length) + levels;
   }
 
-  void do_produce(const Exec& exec, int round, const Source& source, SummedState& own, const Context& context,
-                  Message& message) const override {
-    if (round == 0) {
-      const int max_sum = kernels::max_summed(m_scheme.sum_bits);
-      require(context.ranks <= max_sum, "{}: sums of {} bits hold the levels of at most {} ranks, but there are {}",
-              info().name, m_scheme.sum_bits, max_sum, context.ranks);
-      own.codec.levels = std::min(Scheme::max_levels, max_sum / context.ranks);
-      own.factor = factor(source, own, context);
-      own.non_finite.clear(exec);
-      own.ranges.run(exec, source, own.non_finite);
-      write_scales(exec, m_scheme, own.ranges.ranges(), false, Span<float>(own.own), own.offered.data());
-      return offer_scales(exec, own, message);
-    }
-    send_levels(exec, own, source, context, message);
+  Message produce(const Exec& exec, int round, const Step& step, State& state) const override {
+    auto& own = state.as<SummedState>();
+    if (round == 1) return send_levels(exec, own, step);
+    const int max_sum = kernels::max_summed(m_scheme.sum_bits), ranks = step.context.ranks;
+    require(ranks <= max_sum, "{}: sums of {} bits hold the levels of at most {} ranks, but there are {}", info().name,
+            m_scheme.sum_bits, max_sum, ranks);
+    own.codec.levels = std::min(Scheme::max_levels, max_sum / ranks);
+    own.factor = factor(step.source, own, step.context);
+    own.ranges.run(exec, step.source, Mark{own.bad.data()});
+    write_scales(exec, m_scheme, own.ranges.ranges(), false, Span<float>(own.own), own.offered.data());
+    return offer_scales(exec, own);
   }
 
-  void do_consume(const Exec& exec, int round, const Message&, SummedState& state, const Context&) const override {
-    if (round == 0) check_shared(exec, state);
-  }
-  void do_finish(const Exec& exec, const Source&, SummedState& state, const Context& context, const Span<float>& out,
-                 Verdict& verdict) const override {
-    finish_levels(exec, state, context, out, verdict);
-  }
-  void do_give_back(const Exec& exec, const Source& source, SummedState& state, const Message&,
-                    const Span<const float>&) const override {
-    return_levels(exec, state, source);
+  void finish(const Exec& exec, const Step& step, State& state) const override {
+    finish_levels(exec, state.as<SummedState>(), step);
   }
 
  private:

@@ -37,15 +37,12 @@ struct Base3State final : DenseState {
   Vector<std::int8_t> codes;
 };
 
-class Base3Ternary final : public DenseBytesOf<Base3State> {
+class Base3Ternary final : public DenseBytes {
  public:
-  Base3Ternary(Info info, const ParameterValues& options) : DenseBytesOf(std::move(info), options) {
+  Base3Ternary(Info info, const ParameterValues& options) : DenseBytes(std::move(info), options) {
     m_scale.scales.clip = options.real("clip");
   }
 
-  std::unique_ptr<State> prepare(const Layout& layout) const override {
-    return std::make_unique<Base3State>(layout, payload_capacity(layout));
-  }
   index_t payload_bytes(const Layout& layout, index_t) const override {
     index_t bytes = 4 * kernels::group_count(layout, 0);
     for (const auto& segment : layout.segments) bytes += (segment.count + 4) / 5;
@@ -53,23 +50,26 @@ class Base3Ternary final : public DenseBytesOf<Base3State> {
   }
 
  protected:
-  void encode(const Exec& exec, const Source& source, Base3State& own, const Context& context,
-              std::byte* sections) const override {
-    require(!source.has_memory(), "terngrad diverges with a feedback; allowed: feedback=none");
-    own.ranges.run(exec, source, own.non_finite);
+  std::unique_ptr<DenseState> make_state(const Layout& layout) const override {
+    return std::make_unique<Base3State>(layout, payload_capacity(layout));
+  }
+  void encode(const Exec& exec, const Step& step, DenseState& state, std::byte* sections) const override {
+    require(!step.source.has_memory(), "terngrad diverges with a feedback; allowed: feedback=none");
+    auto& own = state.as<Base3State>();
+    own.ranges.run(exec, step.source, own.mark());
     auto* const scales = reinterpret_cast<float*>(sections);
     write_scales(exec, m_scale, own.ranges.ranges(), false, Span<float>(own.own), scales);
-    const kernels::QuantiseStream stream{context.seed, context.step, static_cast<std::uint32_t>(context.rank)};
-    kernels::encode_levels(exec, own.plan, kernels::LinearCodec{1}, source, stream, scales, scales, scales,
-                           own.non_finite.if_zero(), Span<std::int8_t>(own.codes));
+    const kernels::QuantiseStream stream{step.context.seed, step.context.step,
+                                         static_cast<std::uint32_t>(step.context.rank)};
+    kernels::encode_levels(exec, own.plan, kernels::LinearCodec{1}, step.source, stream, scales, scales, scales,
+                           Span<std::int8_t>(own.codes));
     own.base3.pack(exec, Span<const std::int8_t>(own.codes), reinterpret_cast<std::uint8_t*>(scales + own.plan.groups));
   }
-
-  void decode(const Exec& exec, const std::byte* sections, float weight, Base3State& own, const Gate& gate,
-              const Span<float>& out) const override {
-    const auto* const scales = reinterpret_cast<const float*>(sections);
+  void decode(const Exec& exec, const Sections& sections, DenseState& state, const Span<float>& out) const override {
+    const auto& own = state.as<Base3State>();
+    const auto* const scales = reinterpret_cast<const float*>(sections.at);
     const auto* const bytes = reinterpret_cast<const std::uint8_t*>(scales + own.plan.groups);
-    own.base3.unpack_add(exec, bytes, scales, weight, gate, own.wrong, out);
+    own.base3.unpack_add(exec, bytes, scales, sections.weight, sections.admission, out);
   }
 
  private:

@@ -4,6 +4,9 @@
 #include <limits>
 #include <utility>
 
+#include "gradcomp/kernels/lanes/mark_sum.hpp"
+#include "gradcomp/kernels/lanes/note.hpp"
+#include "gradcomp/kernels/lanes/tiles.hpp"
 #include "gradcomp/kernels/linear_algebra/householder.hpp"
 
 namespace gradcomp::compressors {
@@ -15,24 +18,27 @@ const Layout& dense_steps(const Layout& bucket, const LowRankRule& rule) {
   return rule.start_step > 0 ? bucket : none;
 }
 
+/// Counts a sum that is not finite as diverged, and notes it for the kernels that follow.
+void check_sum(const Exec& exec, const float* sum, index_t count, const Mark& lost, const FaultCounts& faults) {
+  kernels::for_warps(
+      "gradcomp::compressors::powersgd_check", exec, (count + kernels::tile_size - 1) / kernels::tile_size,
+      KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
+        const index_t first = t * kernels::tile_size, left = count - first;
+        kernels::Lanes<std::int32_t> wrong;
+        warp.each([&](int l) { wrong[l] = 0; });
+        kernels::each_element(warp, left < kernels::tile_size ? left : kernels::tile_size,
+                              [&](int l, index_t e) { wrong[l] += Source::is_finite(sum[first + e]) ? 0 : 1; });
+        kernels::note_bad(warp, wrong, lost);
+        kernels::note_diverged(warp, wrong, faults);
+      });
+}
+
+Info with_bytes(Info info, const ParameterValues& options) {
+  info.fixed_bytes = info.fixed_bytes && options.integer("start_step") == 0;
+  return info;
+}
+
 }  // namespace
-
-/// Puts NaN into element 0 of the message if this rank's gradient is not finite.
-void poison(const Exec& exec, const Vector<index_t>& bad, const Vector<float>& message) {
-  if (message.size() == 0) return;
-  Kokkos::parallel_for(
-      "gradcomp::compressors::powersgd_poison", IndexRange(exec, 0, 1), KOKKOS_LAMBDA(const index_t) {
-        if (bad(0) > 0) message(0) = Kokkos::Experimental::quiet_NaN_v<float>;
-      });
-}
-
-/// Adds to bad(0) the number of non-finite values in a reduced message: some rank's flag, or an overflow.
-void count_non_finite(const Exec& exec, const float* reduced, index_t count, const Vector<index_t>& bad) {
-  Kokkos::parallel_for(
-      "gradcomp::compressors::powersgd_check", IndexRange(exec, 0, count), KOKKOS_LAMBDA(const index_t i) {
-        if (!Source::is_finite(reduced[i])) Kokkos::atomic_add(&bad(0), index_t{1});
-      });
-}
 
 LowRankRule::LowRankRule(const ParameterValues& options)
     : rank(static_cast<int>(options.integer("rank"))),
@@ -47,14 +53,15 @@ LowRankState::LowRankState(const Layout& bucket, const LowRankRule& rule, index_
       whole(dense_steps(bucket, rule), rule.rank, std::numeric_limits<double>::infinity()),
       own("gradcomp::compressors::powersgd::own",
           static_cast<std::size_t>(std::max(max_floats + plan.dense_count(), whole.dense_count()))),
-      sum("gradcomp::compressors::powersgd::sum", own.size()) {}
+      sum("gradcomp::compressors::powersgd::sum", own.size()),
+      marks("gradcomp::compressors::powersgd::marks", 2) {}
 
 index_t LowRankState::scratch_bytes() const {
   return plan.scratch_bytes() + whole.scratch_bytes() + 8 * static_cast<index_t>(own.size());
 }
 
 LowRankMethod::LowRankMethod(Info info, ParameterValues options)
-    : CompressorOf(std::move(info), std::move(options)), m_rule(this->options()) {}
+    : Compressor(with_bytes(std::move(info), options), options), m_rule(options) {}
 
 FactorCounts LowRankMethod::counts(const Layout& layout) const {
   FactorCounts sum;
@@ -80,57 +87,38 @@ void LowRankMethod::orthonormalise(const Exec& exec, const Vector<kernels::Colum
   kernels::orthogonalise(exec, columns, data);
 }
 
-void LowRankMethod::do_produce(const Exec& exec, int round, const Source& source, LowRankState& own,
-                               const Context& context, Message& message) const {
-  message = Message{};
-  if (round > 0) {
-    if (!own.is_dense) project_back(exec, source, own, message);
-    return;
-  }
-  own.finished = false;
-  own.is_dense = context.step < m_rule.start_step;
+Message LowRankMethod::produce(const Exec& exec, int round, const Step& step, State& state) const {
+  auto& own = state.as<LowRankState>();
+  if (round > 0) return own.is_dense ? Message{} : project_back(exec, step.source, own);
+  own.is_dense = step.context.step < m_rule.start_step;
   own.factors = 0;
-  own.bad.clear(exec);
   if (own.is_dense) {
-    own.whole.accumulate_dense(exec, source, own.own, own.bad.count());
+    own.whole.accumulate_dense(exec, step.source, own.own, own.bad());
   } else {
-    project(exec, source, own, context);
+    project(exec, step.source, own, step.context);
   }
-  poison(exec, own.bad.count(), own.own);
+  kernels::mark_sum(exec, own.bad(), Kokkos::Experimental::quiet_NaN_v<float>, own.own);
+  Message message;
   message.count = own.is_dense ? own.layout.count() : own.factors + own.plan.dense_count();
   message.data = own.own.data();
   message.result = own.sum.data();
+  return message;
 }
 
-void LowRankMethod::do_consume(const Exec& exec, int round, const Message& message, LowRankState& own,
-                               const Context&) const {
-  // The first reduced message carries the flags of all ranks, this rank's included.
-  if (round == 0) own.bad.clear(exec);
-  count_non_finite(exec, static_cast<const float*>(message.result), message.count, own.bad.count());
+void LowRankMethod::consume(const Exec& exec, int round, const Message& message, const Step& step, State& state) const {
+  auto& own = state.as<LowRankState>();
+  check_sum(exec, static_cast<const float*>(message.result), message.count, own.lost(), step.faults);
   if (round == 0 && !own.is_dense) summed(exec, own);
 }
 
-void LowRankMethod::do_finish(const Exec& exec, const Source& source, LowRankState& own, const Context& context,
-                              const Span<float>& out, Verdict& verdict) const {
-  verdict.skip_if(exec, own.bad.unless_zero());
-  own.finished = true;
-  if (context.host_looks && !own.bad.if_zero().may_open()) return;
-  const float share = 1.0f / static_cast<float>(context.ranks);
+void LowRankMethod::finish(const Exec& exec, const Step& step, State& state) const {
+  auto& own = state.as<LowRankState>();
+  const float share = 1.0f / static_cast<float>(step.context.ranks);
   if (own.is_dense) {
-    own.whole.reconstruct(exec, source, {}, {}, own.sum, share, own.bad.if_zero(), out);
+    own.whole.reconstruct(exec, step.source, {}, {}, own.sum, share, own.lost(), step.mean);
   } else {
-    reconstruct(exec, source, own, share, out);
+    reconstruct(exec, step.source, own, share, step.mean);
   }
-}
-
-/// Matrices: memory = a - out, so `out` is added again. Dense elements were taken whole, and are added from this rank's
-/// message. Before finish() has succeeded, the memory still holds a.
-void LowRankMethod::do_give_back(const Exec& exec, const Source& source, LowRankState& own, const Message&,
-                                 const Span<const float>& out) const {
-  const Gate taken = own.bad.if_zero();
-  if (!std::exchange(own.finished, false) || !source.has_memory()) return;
-  if (own.is_dense) return own.whole.give_back(exec, out, own.own, taken, source.memory);
-  own.plan.give_back(exec, out, own.dense(own.own), taken, source.memory);
 }
 
 }  // namespace gradcomp::compressors

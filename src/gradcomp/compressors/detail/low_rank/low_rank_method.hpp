@@ -1,6 +1,5 @@
 #pragma once
-// What the variants of PowerSGD share: the buffers of a bucket, flags, the dense steps before start_step, and what is
-// given back to the memory.
+// What the variants of PowerSGD share: the buffers of a bucket, flags, and the dense steps before start_step.
 //
 // The message of the first round holds the factors of all matrices and then the elements of the segments that are not
 // factored. In the steps before start_step it holds every element, as if no segment were factored; the second round is
@@ -43,30 +42,27 @@ struct LowRankState : State {
     return subspan(Span<float>(message), factors, plan.dense_count());
   }
 
+  /// This rank's gradient is not finite.
+  Mark bad() const { return {marks.data()}; }
+  /// A sum over ranks is not finite: the memory keeps a, and kept factors stay as they are.
+  Mark lost() const { return {marks.data() + 1}; }
+
   kernels::OrientedLowRank plan;
-  kernels::LowRankPlan whole;  ///< of the dense steps: nothing is factored; empty if there are no such steps
-  Vector<float> own, sum;      ///< first message of this rank and its sum; at least n floats if there are dense steps
-  Tally bad;                   ///< non-finite numbers of this step; if there are any, the memory still holds a
-  index_t factors = 0;         ///< number of factor floats in the first message of this step
-  bool is_dense = false;       ///< this step comes before start_step
-  bool finished = false;       ///< finish() was called in this step
+  kernels::LowRankPlan whole;   ///< of the dense steps: nothing is factored; empty if there are no such steps
+  Vector<float> own, sum;       ///< first message of this rank and its sum; at least n floats if there are dense steps
+  Vector<std::uint32_t> marks;  ///< [2] of bad() and lost()
+  index_t factors = 0;          ///< number of factor floats in the first message of this step
+  bool is_dense = false;        ///< this step comes before start_step
 };
 
-class LowRankMethod : public CompressorOf<LowRankState> {
+class LowRankMethod : public Compressor {
  public:
   LowRankMethod(Info info, ParameterValues options);
 
-  index_t payload_capacity(const Layout&) const final { return 0; }
   index_t payload_bytes(const Layout& layout, index_t kept) const final;
-  bool has_fixed_bytes() const override { return m_rule.start_step == 0; }
-  void do_produce(const Exec& exec, int round, const Source& source, LowRankState& state, const Context& context,
-                  Message& message) const final;
-  void do_consume(const Exec& exec, int round, const Message& message, LowRankState& state,
-                  const Context& context) const final;
-  void do_finish(const Exec& exec, const Source& source, LowRankState& state, const Context& context,
-                 const Span<float>& out, Verdict& verdict) const final;
-  void do_give_back(const Exec& exec, const Source& source, LowRankState& state, const Message& message,
-                    const Span<const float>& out) const final;
+  Message produce(const Exec& exec, int round, const Step& step, State& state) const final;
+  void consume(const Exec& exec, int round, const Message& message, const Step& step, State& state) const final;
+  void finish(const Exec& exec, const Step& step, State& state) const final;
 
  protected:
   const LowRankRule& rule() const { return m_rule; }
@@ -81,9 +77,9 @@ class LowRankMethod : public CompressorOf<LowRankState> {
   /// Called when state.sum is complete; it may still contain numbers that are not finite.
   virtual void summed(const Exec&, LowRankState&) const {}
   /// Makes the second message.
-  virtual void project_back(const Exec&, const Source&, LowRankState&, Message&) const {}
+  virtual Message project_back(const Exec&, const Source&, LowRankState&) const { return {}; }
   /// out = the product of the factors, and the dense elements, both times `share` = 1 / ranks; memory = a - out. The
-  /// memory and the kept factors stay as they are if state.bad counts anything.
+  /// memory and the kept factors stay as they are if state.lost() is set.
   virtual void reconstruct(const Exec& exec, const Source& source, LowRankState& state, float share,
                            const Span<float>& out) const = 0;
 

@@ -38,7 +38,6 @@ class OneSided final : public LowRankMethod {
  public:
   using LowRankMethod::LowRankMethod;
 
-  bool has_fixed_bytes() const override { return false; }
   std::unique_ptr<State> prepare(const Layout& layout) const override {
     return std::make_unique<OneSidedState>(layout, rule(), max_factors(counts(layout)));
   }
@@ -47,27 +46,27 @@ class OneSided final : public LowRankMethod {
   index_t max_factors(const FactorCounts& sum) const override { return std::max(sum.p, sum.q); }
 
   void project(const Exec& exec, const Source& source, LowRankState& state, const Context& context) const override {
-    auto& own = static_cast<OneSidedState&>(state);
+    auto& own = state.as<OneSidedState>();
     own.even = context.turn() % 2 == 0;
     own.factors = own.even ? own.plan.p_count() : own.plan.q_count();
     kernels::refill_columns(exec, own.basis_columns(), own.plan.ids(), context.seed, context.step, own.basis());
     orthonormalise(exec, own.basis_columns(), own.basis());
     if (own.even) {
-      own.plan.project(exec, source, own.q, own.sent(own.own), own.dense(own.own), own.bad.count());
+      own.plan.project(exec, source, own.q, own.sent(own.own), own.dense(own.own), own.bad());
       return;
     }
-    own.plan.accumulate(exec, source, own.dense(own.own), own.bad.count());
+    own.plan.accumulate(exec, source, own.dense(own.own), own.bad());
     own.plan.project_back(exec, source, own.p, own.sent(own.own));
   }
 
   void reconstruct(const Exec& exec, const Source& source, LowRankState& state, float share,
                    const Span<float>& out) const override {
-    auto& own = static_cast<OneSidedState&>(state);
+    auto& own = state.as<OneSidedState>();
     const Span<float> sent = own.sent(own.sum), basis = own.basis();
     const Span<float>&p = own.even ? sent : basis, &q = own.even ? basis : sent;
     kernels::scale(exec, sent, share);
-    own.plan.reconstruct(exec, source, p, q, own.dense(own.sum), share, own.bad.if_zero(), out);
-    kernels::normalise_columns(exec, own.sent_columns(), sent, own.bad.if_zero(), own.next_basis());
+    own.plan.reconstruct(exec, source, p, q, own.dense(own.sum), share, own.lost(), out);
+    kernels::normalise_columns(exec, own.sent_columns(), sent, own.lost(), own.next_basis());
   }
 };
 
@@ -75,6 +74,7 @@ class OneSided final : public LowRankMethod {
 
 std::unique_ptr<Compressor> make_one_sided(Info info, const ParameterValues& options) {
   info.rounds = {MessageKind::summable};
+  info.fixed_bytes = false;
   return std::make_unique<OneSided>(std::move(info), options);
 }
 

@@ -36,32 +36,34 @@ class TwoSided final : public LowRankMethod {
   index_t max_factors(const FactorCounts& sum) const override { return sum.p + sum.q; }
 
   void project(const Exec& exec, const Source& source, LowRankState& state, const Context& context) const override {
-    auto& own = static_cast<TwoSidedState&>(state);
+    auto& own = state.as<TwoSidedState>();
     own.factors = own.plan.p_count();
     if (m_cold) Kokkos::deep_copy(exec, own.warm_q, 0.0f);
     kernels::refill_columns(exec, own.plan.q_columns(), own.plan.ids(), context.seed, context.step, own.warm_q);
-    own.plan.project(exec, source, own.warm_q, own.sent(own.own), own.dense(own.own), own.bad.count());
+    own.plan.project(exec, source, own.warm_q, own.sent(own.own), own.dense(own.own), own.bad());
   }
 
   void summed(const Exec& exec, LowRankState& state) const override {
-    auto& own = static_cast<TwoSidedState&>(state);
+    auto& own = state.as<TwoSidedState>();
     orthonormalise(exec, own.plan.p_columns(), own.sent(own.sum));
   }
 
-  void project_back(const Exec& exec, const Source& source, LowRankState& state, Message& message) const override {
-    auto& own = static_cast<TwoSidedState&>(state);
+  Message project_back(const Exec& exec, const Source& source, LowRankState& state) const override {
+    auto& own = state.as<TwoSidedState>();
     own.plan.project_back(exec, source, own.sent(own.sum), own.own_q);
+    Message message;
     message.count = own.plan.q_count();
     message.data = own.own_q.data();
     message.result = own.sum_q.data();
+    return message;
   }
 
   void reconstruct(const Exec& exec, const Source& source, LowRankState& state, float share,
                    const Span<float>& out) const override {
-    auto& own = static_cast<TwoSidedState&>(state);
+    auto& own = state.as<TwoSidedState>();
     kernels::scale(exec, own.sum_q, share);
-    own.plan.reconstruct(exec, source, own.sent(own.sum), own.sum_q, own.dense(own.sum), share, own.bad.if_zero(), out);
-    kernels::normalise_columns(exec, own.plan.q_columns(), own.sum_q, own.bad.if_zero(), own.warm_q);
+    own.plan.reconstruct(exec, source, own.sent(own.sum), own.sum_q, own.dense(own.sum), share, own.lost(), out);
+    kernels::normalise_columns(exec, own.plan.q_columns(), own.sum_q, own.lost(), own.warm_q);
   }
 
  private:

@@ -35,7 +35,6 @@ class Unbiased final : public LowRankMethod {
   Unbiased(Info info, const ParameterValues& options)
       : LowRankMethod(std::move(info), options), m_alternating(options.text("side") == "alternating") {}
 
-  bool has_fixed_bytes() const override { return !m_alternating && LowRankMethod::has_fixed_bytes(); }
   std::unique_ptr<State> prepare(const Layout& layout) const override {
     return std::make_unique<UnbiasedState>(layout, rule(), max_factors(counts(layout)), m_alternating);
   }
@@ -44,7 +43,7 @@ class Unbiased final : public LowRankMethod {
   index_t max_factors(const FactorCounts& sum) const override { return m_alternating ? std::max(sum.p, sum.q) : sum.p; }
 
   void project(const Exec& exec, const Source& source, LowRankState& state, const Context& context) const override {
-    auto& own = static_cast<UnbiasedState&>(state);
+    auto& own = state.as<UnbiasedState>();
     own.sends_p = !m_alternating || context.turn() % 2 == 0;
     own.factors = own.sends_p ? own.plan.p_count() : own.plan.q_count();
     const Span<float> u = own.u();
@@ -52,21 +51,21 @@ class Unbiased final : public LowRankMethod {
     kernels::refill_columns(exec, own.sends_p ? own.plan.q_columns() : own.plan.p_columns(), own.plan.ids(),
                             context.seed, context.step, u);
     if (own.sends_p) {
-      own.plan.project(exec, source, u, own.sent(own.own), own.dense(own.own), own.bad.count());
+      own.plan.project(exec, source, u, own.sent(own.own), own.dense(own.own), own.bad());
       return;
     }
-    own.plan.accumulate(exec, source, own.dense(own.own), own.bad.count());
+    own.plan.accumulate(exec, source, own.dense(own.own), own.bad());
     own.plan.project_back(exec, source, u, own.sent(own.own));
   }
 
   void reconstruct(const Exec& exec, const Source& source, LowRankState& state, float share,
                    const Span<float>& out) const override {
-    auto& own = static_cast<UnbiasedState&>(state);
+    auto& own = state.as<UnbiasedState>();
     // Every factored matrix has `rank` columns in its factors: with fewer, the factors would not be smaller than it.
     const Span<float> sent = own.sent(own.sum), u = own.u();
     kernels::scale(exec, sent, share / static_cast<float>(rule().rank));
     own.plan.reconstruct(exec, source, own.sends_p ? sent : u, own.sends_p ? u : sent, own.dense(own.sum), share,
-                         own.bad.if_zero(), out);
+                         own.lost(), out);
   }
 
  private:
@@ -80,6 +79,7 @@ std::unique_ptr<Compressor> make_unbiased_low_rank(Info info, const ParameterVal
   info.feedback = "none";
   info.feedbacks = {"none"};
   info.rounds = {MessageKind::summable};
+  info.fixed_bytes = options.text("side") != "alternating";
   return std::make_unique<Unbiased>(std::move(info), options);
 }
 

@@ -129,7 +129,7 @@ index_t QuantaState::scratch_bytes() const {
 }
 
 QuantaMethod::QuantaMethod(Info info, ParameterValues options, bool per_segment)
-    : CompressorOf(std::move(info), std::move(options)),
+    : Compressor(std::move(info), std::move(options)),
       m_per_segment(per_segment),
       m_counts(this->options().text("quanta") == "multi") {}
 
@@ -151,11 +151,12 @@ index_t QuantaMethod::payload_capacity(const Layout& layout) const {
   return payload_header_bytes + payload_bytes(layout, layout.count());
 }
 
-void QuantaMethod::do_produce(const Exec& exec, int, const Source& source, QuantaState& own, const Context&,
-                              Message& message) const {
+Message QuantaMethod::produce(const Exec& exec, int, const Step& step, State& state) const {
+  auto& own = state.as<QuantaState>();
+  const Source& source = step.source;
   own.first.run(exec, own.tiles, source);
   PayloadHeader head = header(source.count, 0);
-  if (own.first.non_finite() > 0) return send_flag(exec, own, head, own.payload, message);
+  if (own.first.non_finite() > 0) return send_flag(exec, own, head, own.payload);
   choose_thresholds(own);
   for (std::size_t s = 0; s < own.selections.size(); ++s) {
     const index_t n = own.layout.segments[s].count;
@@ -165,10 +166,10 @@ void QuantaMethod::do_produce(const Exec& exec, int, const Source& source, Quant
   for (std::size_t s = 0; s < own.kept.size(); ++s) own.kept[s] = own.selector.chosen()[s].kept;
   const index_t kept = own.selector.kept(), many = taus(own.layout);
   head.kept = static_cast<std::uint64_t>(kept);
+  Message message;
   message.kind = MessageKind::bytes;
   message.payload = own.payload;
   message.size = payload_header_bytes + payload_bytes(own.layout, kept);
-  message.sparse = {};
   std::uint32_t* const words = words_of(own.payload.data(), many);
   own.selector.emit(exec, own.tiles, Source{}, words, own.values.data());  // without memory, so nothing is left there
   Kokkos::deep_copy(exec, own.device_thresholds, HostSpan<float>(own.thresholds.data(), own.thresholds.size()));
@@ -179,21 +180,23 @@ void QuantaMethod::do_produce(const Exec& exec, int, const Source& source, Quant
       HostSpan<float>(own.sent_taus.data(), own.sent_taus.size()));
   write_header(exec, head, message.payload);
   record(own);
+  return message;
 }
 
-void QuantaMethod::do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, QuantaState& own,
-                                 const Span<float>& out, Verdict& verdict) const {
+void QuantaMethod::decode_add(const Exec& exec, const Received& received, State& state, const Span<float>& out) const {
+  auto& own = state.as<QuantaState>();
+  const Span<const std::byte>& payload = received.bytes;
+  const float weight = received.weight;
   const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0));
+  if (head.diverged()) return take_flag(exec, received, info().name, out);
   require(head.kept <= static_cast<std::uint64_t>(own.layout.count()), "payload: {} entries; at most {} are possible",
           head.kept, own.layout.count());
   const auto kept = static_cast<index_t>(head.kept);
-  require(!head.skip() || kept == 0, "payload: it is flagged to be skipped but has {} entries", kept);
-  const index_t expected = payload_header_bytes + (head.skip() ? 0 : payload_bytes(own.layout, kept));
+  const index_t expected = payload_header_bytes + payload_bytes(own.layout, kept);
   require(static_cast<index_t>(payload.size()) == expected, "payload: {} bytes; {} are expected for {} entries",
           payload.size(), expected, kept);
   require(reinterpret_cast<std::uintptr_t>(payload.data()) % alignof(float) == 0,
           "payload: its address is not a multiple of {}", alignof(float));
-  if (head.skip()) return verdict.skip(exec);
   const index_t many = taus(own.layout);
   const Span<const float> sent(reinterpret_cast<const float*>(payload.data() + payload_header_bytes),
                                static_cast<std::size_t>(many));

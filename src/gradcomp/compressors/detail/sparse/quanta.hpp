@@ -38,7 +38,7 @@ struct QuantaState : State {
   Vector<std::byte> payload;
 };
 
-class QuantaMethod : public CompressorOf<QuantaState> {
+class QuantaMethod : public Compressor {
  public:
   /// `per_segment`: whether every segment has its own tau.
   QuantaMethod(Info info, ParameterValues options, bool per_segment);
@@ -46,10 +46,8 @@ class QuantaMethod : public CompressorOf<QuantaState> {
   std::unique_ptr<State> prepare(const Layout& layout) const override;
   index_t payload_capacity(const Layout& layout) const override;
   index_t payload_bytes(const Layout& layout, index_t kept) const override;
-  void do_produce(const Exec& exec, int round, const Source& source, QuantaState& state, const Context& context,
-                  Message& message) const override;
-  void do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, QuantaState& state,
-                     const Span<float>& out, Verdict& verdict) const override;
+  Message produce(const Exec& exec, int round, const Step& step, State& state) const override;
+  void decode_add(const Exec& exec, const Received& received, State& state, const Span<float>& out) const override;
 
  protected:
   /// Makes a state with what the method remembers in addition.

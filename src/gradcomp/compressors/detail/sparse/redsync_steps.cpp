@@ -24,13 +24,12 @@ void start_counted(const Exec& exec, const RedsyncState& state, bool host_looks)
 void choose_counted(const Exec& exec, const RedsyncState& state, bool host_looks) {
   const Searched all = state.searched();
   const auto searches = state.counted;
-  const auto memory = state.memory, next = state.next;
+  const auto memory = state.memory;
   kernels::for_few(
       "gradcomp::compressors::redsync_choose", exec, state.segments(), host_looks, KOKKOS_LAMBDA(const index_t s) {
         const std::int32_t threshold = searches(s).threshold();
-        next(s) = memory(s);
         if (threshold < 0) return;
-        next(s) = {all.selections[s].k, threshold, 0};
+        memory(s) = {all.selections[s].k, threshold, 0};
         choose_above(all.selections[s], threshold);
       });
 }
@@ -57,11 +56,10 @@ void start_published(const Exec& exec, const RedsyncState& state, const RedsyncP
 void choose_published(const Exec& exec, const RedsyncState& state, const RedsyncPolicy& policy, bool host_looks) {
   const Searched all = state.searched();
   const auto searches = state.published;
-  const auto past = state.memory, next = state.next;
+  const auto past = state.memory;
   kernels::for_few(
       "gradcomp::compressors::redsync_choose", exec, state.segments(), host_looks, KOKKOS_LAMBDA(const index_t s) {
         RedsyncMemory memory = past(s);
-        next(s) = memory;
         if (all.open[s] == 0) return;
         kernels::Selection& selection = all.selections[s];
         selection.low = searches(s).bound();
@@ -69,7 +67,7 @@ void choose_published(const Exec& exec, const RedsyncState& state, const Redsync
         if (searches(s).threshold() >= 0) memory = {selection.k, searches(s).threshold(), 0};
         choose_above(selection, memory.threshold);
         ++memory.steps;
-        next(s) = memory;
+        past(s) = memory;
       });
 }
 

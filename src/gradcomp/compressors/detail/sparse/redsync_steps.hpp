@@ -19,7 +19,6 @@ struct RedsyncState final : SparseState {
       : SparseState(bucket, usual, max_entries, coding, false, spare_of_searches),
         above(tiles),
         memory("gradcomp::compressors::redsync_memory", layout.segments.size()),
-        next("gradcomp::compressors::redsync_next", layout.segments.size()),
         counted("gradcomp::compressors::redsync_counted", paper ? 0 : layout.segments.size()),
         published("gradcomp::compressors::redsync_published", paper ? layout.segments.size() : 0) {}
 
@@ -32,9 +31,9 @@ struct RedsyncState final : SparseState {
   }
 
   kernels::CountAbove above;
-  Shared<RedsyncMemory> memory, next;  ///< [segments]; next: what memory becomes unless the step is flagged
-  Vector<CountSearch> counted;         ///< [segments] of variant=fixed
-  Vector<RedsyncSearch> published;     ///< [segments] of variant=paper
+  Shared<RedsyncMemory> memory;     ///< [segments]
+  Vector<CountSearch> counted;      ///< [segments] of variant=fixed
+  Vector<RedsyncSearch> published;  ///< [segments] of variant=paper
 };
 
 /// What variant=paper does with a segment.

@@ -15,6 +15,7 @@ Info with_coding(Info info, const ParameterValues& options) {
   const bool exact = coders::sparse_coding(options).values->exact;
   info.sends_values = info.sends_values && exact;
   info.scale_free = info.scale_free && exact;  // formats have a limited range, and scales underflow
+  info.fixed_bytes = coders::sparse_coding(options).index.has_fixed_size();
   return info;
 }
 
@@ -69,7 +70,7 @@ Sparsifier::Sparsifier(Info info, const ParameterValues& options)
     : Sparsifier(std::move(info), options, Density(options)) {}
 
 Sparsifier::Sparsifier(Info info, const ParameterValues& options, Density density)
-    : CompressorOf(with_coding(std::move(info), options), options),
+    : Compressor(with_coding(std::move(info), options), options),
       m_density(std::move(density)),
       m_coding(coders::sparse_coding(options)) {}
 
@@ -95,12 +96,10 @@ index_t Sparsifier::payload_capacity(const Layout& layout) const {
 }
 
 index_t Sparsifier::payload_bytes(const Layout& layout, index_t kept) const {
-  const index_t indices = has_fixed_bytes() ? coders::index_bytes(*m_coding.index.coder, layout.count(), kept)
-                                            : coders::index_capacity_bytes(m_coding.index, layout.count(), kept);
+  const index_t indices = info().fixed_bytes ? coders::index_bytes(*m_coding.index.coder, layout.count(), kept)
+                                             : coders::index_capacity_bytes(m_coding.index, layout.count(), kept);
   return indices + m_coding.values->bytes(kept);
 }
-
-bool Sparsifier::has_fixed_bytes() const { return m_coding.index.has_fixed_size(); }
 
 /// Sets the targets of this step, and makes the selections that need no search.
 void Sparsifier::begin(const Exec& exec, SparseState& state, const Context& context) const {
@@ -114,22 +113,26 @@ void Sparsifier::begin(const Exec& exec, SparseState& state, const Context& cont
   begin_search(exec, state.searched(), state.wanted, state.open, sends_zeros(), context.host_looks);
 }
 
-void Sparsifier::do_produce(const Exec& exec, int, const Source& source, SparseState& own, const Context& context,
-                            Message& message) const {
+Message Sparsifier::produce(const Exec& exec, int, const Step& step, State& state) const {
+  auto& own = state.as<SparseState>();
+  const Source& source = step.source;
+  const bool host_looks = step.context.host_looks;
   own.first.launch(exec, own.tiles, source, own.selector.expect(source));
-  const auto flag = [&] { send_flag(exec, own, header(source.count, 0), own.payload, message); };
-  if (context.host_looks && own.first.seen_non_finite() > 0) return flag();
-  begin(exec, own, context);
-  search(exec, source, own, context);
-  own.selector.choose(exec, own.tiles, source, own.first, context.host_looks);
+  const auto flag = [&] { return send_flag(exec, own, header(source.count, 0), own.payload); };
+  if (host_looks && own.first.seen_non_finite() > 0) return flag();
+  begin(exec, own, step.context);
+  search(exec, source, own, step.context);
+  own.selector.choose(exec, own.tiles, source, own.first, host_looks);
   if (own.selector.non_finite() > 0) return flag();
   for (std::size_t s = 0; s < own.kept.size(); ++s) own.kept[s] = own.selector.chosen()(s).kept;
-  emit(exec, source, own, message);
+  const Message message = emit(exec, source, own);
   record(own);
+  return message;
 }
 
 /// Writes the payload of the chosen entries, and reports as sent what receivers decode.
-void Sparsifier::emit(const Exec& exec, const Source& source, SparseState& state, Message& message) const {
+Message Sparsifier::emit(const Exec& exec, const Source& source, SparseState& state) const {
+  Message message;
   const index_t kept = state.selector.kept();
   const bool exact = m_coding.values->exact;
   Source silent = source;
@@ -142,12 +145,11 @@ void Sparsifier::emit(const Exec& exec, const Source& source, SparseState& state
                                     message.payload);
   message.sparse = {target.indices, target.values, kept};
   if (!exact) report_sent(exec, source, message.sparse);
+  return message;
 }
 
-void Sparsifier::do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, SparseState& state,
-                               const Span<float>& out, Verdict& verdict) const {
-  if (coders::decode_sparse(exec, state.coder, payload, header(state.layout.count(), 0), weight, out))
-    verdict.skip(exec);
+void Sparsifier::decode_add(const Exec& exec, const Received& received, State& state, const Span<float>& out) const {
+  state.as<SparseState>().coder.decode_add(exec, received, header(state.layout.count(), 0), info().name, out);
 }
 
 Parameter variant_parameter(const std::string& fixed) {
@@ -183,12 +185,16 @@ Info sparsifier_info(const std::string& name, const std::string& summary, const 
   return info;
 }
 
-void send_flag(const Exec& exec, State& state, PayloadHeader header, const Span<std::byte>& payload, Message& message) {
+Message send_flag(const Exec& exec, State& state, PayloadHeader header, const Span<std::byte>& payload) {
   std::fill(state.kept.begin(), state.kept.end(), 0);
+  header.kept = 0;
+  header.flags = PayloadHeader::flag_diverged;
+  write_header(exec, header, payload);
+  Message message;
   message.kind = MessageKind::bytes;
   message.payload = payload;
-  message.size = coders::SparseCoder::encode_skip(exec, header, payload);
-  message.sparse = {};
+  message.size = payload_header_bytes;
+  return message;
 }
 
 }  // namespace gradcomp::compressors

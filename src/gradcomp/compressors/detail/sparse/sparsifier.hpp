@@ -60,7 +60,7 @@ struct SparseState : State {
   Vector<std::byte> payload;  ///< [payload_capacity()]
 };
 
-class Sparsifier : public CompressorOf<SparseState> {
+class Sparsifier : public Compressor {
  public:
   Sparsifier(Info info, const ParameterValues& options);
   /// For a method that has no parameter `ratio`.
@@ -69,12 +69,9 @@ class Sparsifier : public CompressorOf<SparseState> {
   std::unique_ptr<State> prepare(const Layout& layout) const override;
   index_t payload_capacity(const Layout& layout) const override;
   index_t payload_bytes(const Layout& layout, index_t kept) const override;
-  bool has_fixed_bytes() const override;
   index_t max_kept(const Layout& layout) const final;
-  void do_produce(const Exec& exec, int round, const Source& source, SparseState& state, const Context& context,
-                  Message& message) const override;
-  void do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, SparseState& state,
-                     const Span<float>& out, Verdict& verdict) const override;
+  Message produce(const Exec& exec, int round, const Step& step, State& state) const override;
+  void decode_add(const Exec& exec, const Received& received, State& state, const Span<float>& out) const override;
 
  protected:
   const Density& density() const { return m_density; }
@@ -101,7 +98,7 @@ class Sparsifier : public CompressorOf<SparseState> {
  private:
   void begin(const Exec& exec, SparseState& state, const Context& context) const;
 
-  void emit(const Exec& exec, const Source& source, SparseState& state, Message& message) const;
+  Message emit(const Exec& exec, const Source& source, SparseState& state) const;
 
   Density m_density;
   coders::SparseCoding m_coding;
@@ -125,7 +122,7 @@ KOKKOS_INLINE_FUNCTION void choose_above(kernels::Selection& selection, std::int
 Info sparsifier_info(const std::string& name, const std::string& summary, const std::string& paper,
                      std::vector<Parameter> own);
 
-/// Makes a message by which all ranks skip the step.
-void send_flag(const Exec& exec, State& state, PayloadHeader header, const Span<std::byte>& payload, Message& message);
+/// The message of a rank whose gradient is not finite: a header alone.
+Message send_flag(const Exec& exec, State& state, PayloadHeader header, const Span<std::byte>& payload);
 
 }  // namespace gradcomp::compressors

@@ -1,4 +1,4 @@
-#include "gradcomp/exchange/detail/stripes.hpp"
+#include "gradcomp/exchange/stripes.hpp"
 
 #include <algorithm>
 #include <utility>
