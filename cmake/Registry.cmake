@@ -1,4 +1,4 @@
-# To add an entry of one of these kinds is to add a file pair: compressors, coders of indices and of values, transports,
+# To add an entry of one of these kinds is to add a file: compressors, coders of indices and of values, transports,
 # reducers, strategies, samplers, models, data sets. For each kind this writes a source that lists its entries, one call per
 # <folder>/<name>.cpp, which defines `gradcomp::<Entry> gradcomp::<kind>::<name>()`.
 # No self-registering statics: a linker drops them from an archive. The list is in the order of the names.

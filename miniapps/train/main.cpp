@@ -134,7 +134,7 @@ int run(const CommandLine& line, const MpiSession& session) {
     train::take_buckets(p.contenders, timed, o);
   }
   bar.phase("train", o.seeds * o.steps * std::ssize(p.contenders));
-  std::vector<train::Repeat> repeats;
+  std::vector<Repeat> repeats;
   std::vector<std::string> failures;
   bool differ = false, diverged = false;
   for (const std::uint64_t seed : p.seeds) {
@@ -154,13 +154,13 @@ int run(const CommandLine& line, const MpiSession& session) {
     }
     repeats.push_back({seed, std::move(results)});
   }
-  const Outcomes outcomes(std::move(repeats), *p.task, o, p.links.get());
-  outcomes.add_rows(*p.file);
+  const train::JobFacts facts = job_facts(o, *p.task, p.links.get());
+  add_rows(*p.file, repeats, facts);
   bar.clear();
   if (first) {
     fmt::print("{} on {}, {} ranks x batch {}, {} steps, over {}\n", o.model, p.task->name(), session.size(), o.batch,
                o.steps, o.link.empty() ? p.carrier->name() : "an emulated link, " + o.link);
-    outcomes.print();
+    print(repeats, facts, o.output);
     for (const auto& failure : failures) p.file->fail(failure);
     p.file->write();
     for (const auto& failure : failures) fmt::print(stderr, "gradcomp-train: error: {}\n", failure);

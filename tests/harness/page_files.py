@@ -22,7 +22,7 @@ if "--fail" in words or pathlib.Path({folder!r}, "fail").exists() and "--size" i
 for word in words[:-1]:
     if word.endswith(".npy"):
         pathlib.Path(word).write_text(word)
-made = example_results.train()
+made = example_results.written()
 made["context"]["gradcomp"] |= json.loads(pathlib.Path({folder!r}, "built.json").read_text())
 pathlib.Path(words[-1]).write_text(json.dumps(made))
 status = pathlib.Path({folder!r}, "status")

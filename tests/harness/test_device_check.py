@@ -281,9 +281,9 @@ def test_a_training_in_which_a_method_diverged_has_its_line(tmp_path):
     program.chmod(0o755)
     children.run([program, "--steps", 9], tmp_path / "log")
     rows = train_document({"source": "none", "devices": 0, "reason": "no library"})["benchmarks"]
-    example_results.diverge(rows[3], 6)
+    example_results.diverge(rows[4], 6)
     header, lines = sections.training_table(rows)
-    assert lines[3][header.index("test accuracy")] == "diverged at step 6"
+    assert lines[4][header.index("test accuracy")] == "diverged at step 6"
 
 
 def test_bench_jobs_cover_every_size_once():

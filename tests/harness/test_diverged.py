@@ -4,6 +4,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -121,7 +122,7 @@ def test_a_number_that_is_not_finite_on_one_rank_ends_the_method_on_all(tmp_path
     statuses, lines, printed = run(tmp_path, "--steps", 4, "--resume", folder, "--output", output)
     assert set(statuses) == {3} and lines == []
     found = rows_of(output)
-    assert found["fp32"]["diverged_at_step"] == 3 and "No speed-ups: fp32 diverged at step 3." in printed
+    assert found["fp32"]["diverged_at_step"] == 3 and re.search(r"fp32 .* diverged at step 3 +- +-\n", printed)
     assert found["top_k:ratio=0.01"]["parameters_hash"] == rows_of(whole)["top_k:ratio=0.01"]["parameters_hash"]
 
 
@@ -131,5 +132,5 @@ def test_a_rate_at_which_everything_diverges(tmp_path):
     assert set(statuses) == {3} and lines == []
     found = rows_of(output)
     assert set(found) == set(METHODS.split(",")) and all("diverged_at_step" in row for row in found.values())
-    assert f"No speed-ups: fp32 diverged at step {found['fp32']['diverged_at_step']}." in printed
-    assert printed.count("diverged with 2 of 2 seeds") == len(found)
+    assert re.search(rf"fp32 .* diverged at step {found['fp32']['diverged_at_step']} +- +-\n", printed)
+    assert printed.count("diverged at step") == 2 * len(found), "with both seeds"

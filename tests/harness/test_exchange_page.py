@@ -158,7 +158,7 @@ def test_qualities_are_those_of_the_page_of_training(tmp_path):
     made.write_text(json.dumps(example_results.train()), encoding="utf-8")
     records.keep(made, tmp_path / "lstm.json", ["gradcomp-train"], 1)
     found, source = exchange_bars.qualities("lstm_1x96", 2, tmp_path)
-    assert found == {"fp32": "quality of fp32", "fp16": "quality of fp32", "no_exchange": "bound",
+    assert found == {"fp32": "quality of fp32", "fp16": "quality of fp32", "bf16": "quality of fp32", "no_exchange": "bound",
                      "top_k:ratio=0.01": "quality of fp32", "powersgd:rank=2": "misses the quality of fp32"}
     assert source == "`lstm`, commit unknown"
 
@@ -267,7 +267,7 @@ def test_missing_records_are_named_and_their_sections_left_out(tmp_path):
         "## resnet8, 2 ranks, 100 Mbit/s, throughput only", "## Commands"]
     assert "not been measured yet: `gradient_resnet8`, `errors_resnet8`, `stragglers_even`, `scaling_1`, `scaling_2_100mbit`." in page
     assert f"| {DASH} | 21.1 |" in page, "without its record there is no error"
-    assert "Best compressed: `top_k:ratio=0.01`, " in page and "fastest dense, buckets not swept: `fp16`, " in page
+    assert "Best compressed: `top_k:ratio=0.01`, " in page and "best dense: `fp16`, " in page
 
 
 def test_a_page_with_all_records_has_all_sections(tmp_path):

@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+from gradcomp.results import judge
 from test_schema import BIN, VALIDATOR
 
 pytestmark = pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")
@@ -29,14 +30,13 @@ def test_links_take_turns_and_all_have_as_many_steps(tmp_path):
     link = document["context"]["gradcomp"]["link"]
     assert link["kind"] == "emulated" and link["text"] == "1Gbit/s,100Mbit/s,10Gbit/s"
     assert link["rate_mbit_s"] is None and link["latency_us"] == pytest.approx(20) and link["slowed_by"] == 1
-    seeds = [row for row in document["benchmarks"] if row["run_type"] == "iteration"]
+    seeds = document["benchmarks"]
     assert len(seeds) == 2 * 5
     for row in seeds:
         assert [one["rate_mbit_s"] for one in row["over_links"]] == [1000, 100, 10000]
         assert [one["step_time_ms"]["count"] for one in row["over_links"]] == [2, 2, 2], "12 steps, the first of a block not timed"
-        assert row["speedup_vs_fp32"] is None and row["speedup_vs_best_dense"] is None, "each link has its own"
         assert "bucket_kib" in row or row["label"] in ("no_exchange", "top_k")
-    totals = [row for row in document["benchmarks"] if row["run_type"] == "aggregate"]
+    totals = [row for row in judge.judged(document) if row["run_type"] == "aggregate"]
     assert len(totals) == 5 and all(len(row["over_links_over_seeds"]) == 3 for row in totals)
     hashes = {row["seed"]: row["parameters_hash"] for row in seeds if row["label"] == "fp32"}
     assert set(hashes) == {1, 2} and len(set(hashes.values())) == 2, "every seed is a training of its own"
@@ -91,7 +91,6 @@ def test_wrong_arguments_are_one_line(arguments, said):
 def test_a_reference_at_chance_shows_no_speed_up(tmp_path):
     output = tmp_path / "out.json"
     status, printed, errors = train("--steps", 1, "--methods", "top_k", "--output", output)
-    assert status == 0, errors
-    assert "No speed-ups: fp32 has learned too little: its perplexity is " in printed
-    rows = json.loads(output.read_text(encoding="utf-8"))["benchmarks"]
+    assert status == 0 and f"gradcomp-report --text {output} says which methods pay" in printed, errors
+    rows = judge.judged(json.loads(output.read_text(encoding="utf-8")))
     assert not any(row["quality_matched"] for row in rows) and not any(row["speedup_vs_fp32"] for row in rows)

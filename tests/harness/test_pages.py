@@ -33,7 +33,7 @@ def test_a_page_follows_from_its_records_alone(folder):
     leaf = folder / "gradient.npy"
     assert asked(folder) == [f"--dump {leaf}", f"--input {leaf} --size 1"]
     before = (folder / "page.md").read_text(encoding="utf-8")
-    for said in (f"commit {COMMIT}, 2025-01-01.", "| second | 5 |", f"fake-bench --input {leaf} --size 1 --output second.json"):
+    for said in (f"commit {COMMIT}, 2025-01-01.", "| second | 6 |", f"fake-bench --input {leaf} --size 1 --output second.json"):
         assert said in before
     (folder / "page.md").unlink()
     (folder / "bin" / "fake-bench").unlink()
@@ -66,7 +66,7 @@ def test_records_of_one_command_share_its_line(folder):
     assert make(Twice(folder), folder).returncode == 0
     text = (folder / "page.md").read_text(encoding="utf-8")
     assert "# once, again\n./run exec -- fake-bench --size 1 --output once.json\n```" in text
-    assert "| again | 5 |" in text, "its rows count all the same"
+    assert "| again | 6 |" in text, "its rows count all the same"
 
 
 def test_what_lacks_alone_is_measured(folder):

@@ -44,7 +44,7 @@ def test_records_that_are_none(tmp_path):
     assert refused(reading.read_record, written(path, document("other"))) == unknown
     assert reading.read_record(path, None).program == "other" and reading.read_record(path, ("other",)).program == "other"
     later = document()
-    later["context"]["gradcomp"]["schema_version"] = 3
+    later["context"]["gradcomp"]["schema_version"] = 4
     assert refused(reading.read_record, written(path, later)) == unknown
     assert refused(reading.read_record, written(path, document() | {"benchmarks": []})) == f"'{path}' holds no results"
 

@@ -147,7 +147,8 @@ def test_sources_of_pages_are_places_of_the_repository():
     assert all((records.ROOT / place).exists() for places in found.values() for place in places)
 
 
-@pytest.mark.parametrize("rate, found", [(260, ["fp32"]), (300, []), (30, ["fp32", "fp16", "top_k:ratio=0.01", "powersgd:rank=2"])])
+@pytest.mark.parametrize("rate, found", [
+    (260, ["fp32"]), (300, []), (30, ["fp32", "fp16", "bf16", "top_k:ratio=0.01", "powersgd:rank=2"])])
 def test_bytes_that_a_link_cannot_carry_are_found(rate, found):
     one = record("a", link={"kind": "shaped", "text": f"{rate}Mbit/s", "rate_mbit_s": rate, "latency_us": None})
     assert too_fast(one) == found

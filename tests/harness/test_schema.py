@@ -82,7 +82,7 @@ def test_schema_accepts_good_and_refuses_broken_files(document):
     ({"parameters_hash": "0123456789abcdef"}, False)])
 def test_a_method_that_diverged_has_no_quality(change, good):
     document = example_results.train()
-    example_results.diverge(document["benchmarks"][3], 12).update(change)
+    example_results.diverge(document["benchmarks"][4], 12).update(change)
     assert VALIDATOR.is_valid(document) == good
     assert not undocumented(document["benchmarks"])
 

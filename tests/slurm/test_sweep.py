@@ -74,7 +74,7 @@ def test_all_points_once_and_a_report(sweep):
     assert (report / "training.csv").read_text(encoding="utf-8").startswith("point,nodes,")
     page = (report / "sweep.md").read_text(encoding="utf-8")
     rows = [line for line in page.splitlines() if line.startswith("| resnet8")]
-    assert len(rows) == 20 and all("not named: 1 GB/s bus bandwidth at 16.8 MB" in row for row in rows)
+    assert len(rows) == 24 and all("not named: 1 GB/s bus bandwidth at 16.8 MB" in row for row in rows)
     assert next(row for row in rows if "| powersgd" in row).endswith("| no | - | - |"), "no speed-up beside missed quality"
     assert sweep.run()[0] == 0 and len(sweep.commands()) == 5, "finished points must not run again"
 

@@ -198,13 +198,14 @@ TEST(Diverged, RanksCountTheSlicesOfAsManySteps) {
 
 TEST(Diverged, InTheFirstStepNothingWasTimed) {
   SpoiltRig rig({Spoil::Where::gradient, nan, 0, -1});
-  const MethodResult result = rig.run("fp32")[0];
-  EXPECT_EQ(result.diverged_at, 1);
-  EXPECT_TRUE(result.step_ms.empty());
-  const auto row = report::Json::parse(to_row(result, false, {}, rig.options, "rows").json().dump());
+  const auto results = rig.run("fp32");
+  EXPECT_EQ(results[0].diverged_at, 1);
+  EXPECT_TRUE(results[0].step_ms.empty());
+  const JobFacts job{rig.options, "rows", {0.1, 2, 100}, {}};
+  const auto row = report::Json::parse(to_row(results, 0, job).json().dump());
   EXPECT_EQ(row["diverged_at_step"], 1);
   EXPECT_TRUE(row["step_time_ms"]["median"].is_null());
-  EXPECT_FALSE(to_table({result}, {{}}).text().empty());
+  EXPECT_FALSE(to_table(results, job).text().empty());
 }
 
 }  // namespace

@@ -376,7 +376,6 @@ TEST(DedicatedServers, TrainerGivesTheSamplesToTheWorkersAlone) {
   EXPECT_EQ(found[2].workers, ranks);
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(found[static_cast<std::size_t>(i)].replicas_equal) << i;
   EXPECT_TRUE(found[1].staleness);
-  EXPECT_DOUBLE_EQ(outcome_of(found[0]).step_time, found[0].mean_ms() * ranks / workers) << "of as many samples";
   if (rig.control->rank() == workers) return;
   EXPECT_EQ(found[0].parameters_hash, expected[0].parameters_hash);
   EXPECT_EQ(found[0].test_quality, expected[0].test_quality) << "servers evaluate nothing";

@@ -176,7 +176,6 @@ TEST(BucketSweep, TimesEveryControlInEverySizeOnce) {
   const auto results = compare(Exec(), rig.job(), contenders, [](const std::string&) {});
   EXPECT_GT(results[1].header_bytes, 0);
   EXPECT_GT(results[0].header_bytes / results[1].header_bytes, 2) << "more buckets have more headers";
-  EXPECT_FALSE(buckets_swept(results));
 }
 
 TEST(EmulatedLinks, TakeTurnsByBlocksAndChangeNothingThatIsLearned) {

@@ -1,20 +1,10 @@
-"""Student's intervals, for the tables of pages."""
+"""Student's intervals in the tables of pages."""
 import math
-import statistics
-
-from scipy.stats import t as student
 
 from gradcomp.output import text
+from gradcomp.results.judge import mean_interval
 
 TIMES = "step_times_ms"  # the single steps, which records keep where a page computes intervals from them
-
-
-def mean_interval(samples, compared=1):
-    """(mean, low, high) of at least two samples, with 95 %. The intervals of all `compared` means of a table hold together with 95 %
-    (Bonferroni's correction)."""
-    mean, quantile = statistics.fmean(samples), student.ppf(1 - 0.025 / compared, len(samples) - 1)
-    half = quantile * statistics.stdev(samples) / len(samples) ** 0.5
-    return mean, mean - half, mean + half
 
 
 def shown_mean(samples, show=text.number):

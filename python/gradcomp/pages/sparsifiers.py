@@ -22,7 +22,7 @@ VARIANTS = {
 # Options of the authors' variants. By its own policy RedSync uses an exact top-k ("trimmed") up to 4 MiB, and no estimate: so
 # `search=binary` is run, too.
 AUTHORS = {"redsync": ({}, {"search": "binary"})}
-# What a reader of the lines of SIDCo must know of src/gradcomp/compressors/sidco.hpp.
+# What a reader of the lines of SIDCo must know of src/gradcomp/compressors/sidco.cpp.
 ABOUT_SIDCO = ("`sidco` has additions that are not in the paper. In its integrator, a running mean of ln(kept / k) of the steps "
                "before corrects the k that is asked of the fit; `integrator=off` leaves it out, which shows only in loops. In its first "
                "step the fit starts with as many [`stages`](../methods.md#sidco) as the gradients of a ResNet-20 needed, so that the "

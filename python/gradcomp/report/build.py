@@ -45,13 +45,13 @@ def _plot(name, drawn, caption, kind="png"):
     return Plot(f"{name}.{kind}", buffer.getvalue(), alternative, caption)
 
 
-def sections(records):
-    """All sections of the report on `records`."""
+def sections(records, drawn=True):
+    """All sections of the report on `records`; without plots unless `drawn`."""
     trained = [(record, frame) for record in of_program(records, "gradcomp-train")
                if (frame := frames.training(record)) is not None]
     reduced = [(record, frames.allreduce(record)) for record in of_program(records, "gradcomp-allreduce")]
     everything = [frame for _, frame in trained + reduced]
-    style = plots.styles([pair for frame in everything for pair in zip(frame["label"], frame["registry"], strict=True)])
+    style = drawn and plots.styles([pair for frame in everything for pair in zip(frame["label"], frame["registry"], strict=True)])
     out = [_training(record, frame, style) for record, frame in trained]
     if reduced:
         out.append(_reduction(reduced, style))
@@ -96,6 +96,8 @@ def _training(record, frame, style):
                            ("Over the seeds: means with 95 % intervals", verdicts.over_seeds(methods))):
         if table:
             section.tables.insert(0, (caption, table))
+    if not style:
+        return section
     stem = record.path.stem
     section.plots = [
         _plot(f"{stem}_curves", plots.curves(frame, style, record.link),
@@ -116,6 +118,8 @@ def _reduction(reduced, style):
         section.tables.append((f"Throughput only: median time of compress, exchange and decompress, {record.link}. Star: fastest of the "
                                "size. NMSE: squared distance of the result from the mean gradient, over its squared length",
                                tables.reductions(frame)))
+    if not style:
+        return section
     panels = [(record.link, frame) for record, frame in reduced]
     section.plots.append(_plot("allreduce", plots.allreduce(panels, style),
                                "Throughput only: these times say nothing of quality. Rings mark crossovers."))

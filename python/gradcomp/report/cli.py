@@ -6,7 +6,7 @@ import sys
 
 from gradcomp.errors import ReportError
 from gradcomp.output.files import write_whole
-from gradcomp.results.reading import read_folder
+from gradcomp.results.reading import read_folder, read_record
 
 from . import build, gradients, render
 
@@ -21,6 +21,7 @@ def main(arguments=None):
         prog="gradcomp-report", description="Writes one static HTML page with tables and plots from the result files "
         "(*.json) of a folder, and the plots as separate files.")
     parser.add_argument("folder", help="folder with result files; also where report.html and plots/ go")
+    parser.add_argument("--text", action="store_true", help="only print tables and verdicts; FOLDER may also be one result file")
     parser.add_argument("--output", metavar="FILE.html", help="the page (default: FOLDER/report.html)")
     parser.add_argument("--markdown", metavar="FILE.md", help="also write the report as Markdown")
     parser.add_argument("--gradients", metavar="FILE.npy", nargs="+", default=[],
@@ -31,6 +32,10 @@ def main(arguments=None):
     folder = pathlib.Path(options.folder)
     page = pathlib.Path(options.output) if options.output else folder / "report.html"
     try:
+        if options.text:
+            records = [read_record(folder)] if folder.is_file() else read_folder(folder)
+            print(render.as_text(build.sections(records, drawn=False)), end="")
+            return 0
         records = read_folder(folder, may_lack=bool(options.gradients))
         parts = build.sections(records)
         if options.gradients:

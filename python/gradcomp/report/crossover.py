@@ -4,36 +4,10 @@ import math
 from gradcomp.output import text
 
 
-def last_rate_that_pays(rates, speedups):
-    """The rate at which a speed-up falls below 1 as the link gets faster: `speedups` at the ascending `rates`, with logarithms
-    interpolated between two rates. Of several such rates the highest counts. Infinity if the speed-up is above 1 at the highest
-    rate, 0 if it is above 1 at no rate. A speed-up of 0 or less (the lower end of an interval) puts the crossing at the rate before
-    it. As in src/gradcomp/train/crossover.cpp."""
-    last = max((place for place, speedup in enumerate(speedups, 1) if speedup > 1), default=0)
-    if last == 0:
-        return 0.0
-    if last == len(rates):
-        return math.inf
-    if speedups[last] <= 0:
-        return rates[last - 1]
-    above, below = math.log(speedups[last - 1]), math.log(speedups[last])
-    return rates[last - 1] * (rates[last] / rates[last - 1]) ** (above / (above - below))
-
-
-def interval(found, gains):
-    """The ends of the 95 % interval of the rate: those of the column `found`, or the rates at which the ends of the intervals of the
-    speed-ups cross 1. None without intervals. `gains`: [(rate, speed-up with its interval)]."""
-    if found["low"] is not None:
-        return found["low"], math.inf if found["high"] is None else found["high"]
-    if any(gain is None or gain["low"] is None for _, gain in gains):
-        return None
-    swept = sorted(gains, key=lambda pair: pair[0])
-    return tuple(last_rate_that_pays([rate for rate, _ in swept], [gain[end] for _, gain in swept]) for end in ("low", "high"))
-
-
 def words(found, gains, doubt):
-    """The answer of the column `found`. `gains`: as in interval(); `doubt`: what is said where there is no interval."""
-    ends = interval(found, gains)
+    """The answer of the column `pays`. `gains`: [(rate, speed-up with its interval)]; `doubt`: what is said where there is no
+    interval."""
+    ends = None if found["low"] is None else (found["low"], found["high"])
     if found["where"] == "below":
         return f"pays below {text.number(found['rate_mbit_s'])} Mbit/s ({_between(ends, gains) if ends else doubt})"
     start = "pays at no rate swept" if found["where"] == "nowhere" else "pays at every rate swept"

@@ -1,6 +1,5 @@
 """Which methods pay: the speed-ups against the best dense control over all seeds, without and with several emulated links."""
 import dataclasses
-import math
 
 from gradcomp.output import text
 
@@ -16,7 +15,6 @@ class Trained:
 
     label: str
     rows: list
-    tolerance: float | None  # of the job: what a method may lack of the quality of fp32
     total: dict | None = None
 
     @property
@@ -30,17 +28,14 @@ class Trained:
 
     def quality(self):
         """Whether it has the quality of fp32, in words. That is open if the interval of what the method lacks reaches from within
-        the tolerance to beyond it."""
+        what is allowed to beyond it."""
         row = self.total or self.rows[0]
         if self.diverged:
             return self.diverged if self.total else DIVERGED
         if row["quality_matched"]:
             return MATCHED
         lack = row.get("lack_over_seeds")
-        if not lack or text.missing(lack["low"]) or self.tolerance is None:
-            return MISSED
-        limit = self.tolerance if row["metric"] == "accuracy" else math.log1p(self.tolerance)
-        return OPEN if lack["low"] <= limit < lack["high"] else MISSED
+        return OPEN if lack and lack["low"] <= self.rows[0]["lack_allowed"] < lack["high"] else MISSED
 
     @property
     def compresses(self):
@@ -95,10 +90,10 @@ def shown(gain, show=text.ratio):
 
 def trained(record):
     """The methods of a run, in its order."""
-    found, tolerance = {}, record.gradcomp["options"].get("quality_tolerance")
+    found = {}
     for row in record.rows:
         if "step_time_ms" in row:
-            found.setdefault(row["label"], Trained(row["label"], [], tolerance)).rows.append(row)
+            found.setdefault(row["label"], Trained(row["label"], [])).rows.append(row)
     for row in record.rows:
         if row.get("run_type") == "aggregate" and row["label"] in found:
             found[row["label"]].total = row
@@ -155,6 +150,9 @@ def findings(record):
         labels = [one.label for one in compressing if one.quality() == word]
         if labels:
             out.append(f"{said}, so no speed-up is shown: {', '.join(labels)}.")
+    elsewhere = next((row["bucket_sweep"] for row in record.rows if "bucket_sweep" in row), None)
+    if elsewhere:
+        out.append(f"Bucket sizes of the dense controls were timed elsewhere ({elsewhere}); others may be faster here.")
     return out + [f"{one.label} {one.diverged}." for one in compressing if one.diverged]
 
 

@@ -5,12 +5,14 @@ import pathlib
 
 from gradcomp.errors import ReportError
 
+from .judge import judged
+
 PROGRAMS = ("gradcomp-train", "gradcomp-allreduce", "gradcomp-evaluate", "gradcomp-bench")
 
 
 @dataclasses.dataclass
 class Record:
-    """One result file."""
+    """One result file, judged (judge.py)."""
 
     path: pathlib.Path
     context: dict
@@ -67,8 +69,8 @@ def read_record(path, programs=PROGRAMS):
     """Reads one file and checks what the report relies on. `programs`: those that may have written it; None allows any."""
     document = read_json(path)
     try:
-        record = Record(path, document["context"], document["benchmarks"])
-        known = (programs is None or record.program in programs) and record.gradcomp["schema_version"] == 2
+        record = Record(path, document["context"], judged(document))
+        known = (programs is None or record.program in programs) and record.gradcomp["schema_version"] in (2, 3)
         record.link  # noqa: B018 (a missing column must show here, not in a plot)
         names = [row["name"] for row in record.rows]
     except (KeyError, TypeError) as error:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 from gradcomp.places import words_of
+from gradcomp.results.judge import judged
 
 from . import Refused, tables
 from .folder import Lock, read_json, write_whole
@@ -32,7 +33,8 @@ def read_records(folder):
             missing[index] = why_missing(folder, point)
             continue
         try:
-            found[index] = read_json(folder.record(point))
+            document = read_json(folder.record(point))
+            found[index] = document | {"benchmarks": judged(document)}
             tables.check(point, found[index])
         except (Refused, KeyError, TypeError, AttributeError) as error:
             found.pop(index, None)

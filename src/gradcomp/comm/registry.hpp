@@ -1,5 +1,5 @@
 #pragma once
-// Every transport in comm/transports/. CMake finds them (cmake/Registry.cmake): to add a transport, add a file pair
+// Every transport in comm/transports/. CMake finds them (cmake/Registry.cmake): to add a transport, add a file
 // (docs/adding-a-transport.md).
 #include <any>
 #include <functional>

@@ -7,6 +7,7 @@
 
 #include "gradcomp/comm/detail/emulated_messages.hpp"
 #include "gradcomp/comm/queued.hpp"
+#include "gradcomp/core/read_back.hpp"
 
 namespace gradcomp {
 namespace comm {
@@ -136,9 +137,10 @@ Clock::time_point Throttled::latest_start(const Exec& exec, Clock::time_point ow
   }
   index_t nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(own - m_zero).count();
   const HostSpan<index_t> host(&nanoseconds, 1);
-  Kokkos::deep_copy(m_time, host);
+  Kokkos::deep_copy(exec, m_time, host);
   run(*m_inner, exec, AllReduce{m_time.data(), m_time.data(), 1, DType::i64, ReduceOp::max});
-  Kokkos::deep_copy(host, m_time);
+  Kokkos::deep_copy(exec, host, m_time);
+  wait(exec, "gradcomp::comm::latest_start");  // not for the whole device
   return m_zero + std::chrono::nanoseconds(nanoseconds);
 }
 

@@ -15,8 +15,6 @@
 //
 // Sections: u32 k of every matrix; f32 elements of raw tensors; k terms of every matrix, each as f32 l / p, its column
 // vector (rows of the matrix) and its row vector (columns). A value beyond the range of a float flags the message.
-#include "gradcomp/compressors/atomo.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -24,6 +22,7 @@
 #include "gradcomp/compressors/detail/low_rank/atomo_state.hpp"
 #include "gradcomp/compressors/detail/low_rank/spectrum.hpp"
 #include "gradcomp/core/read_back.hpp"
+#include "gradcomp/core/registry.hpp"
 #include "gradcomp/kernels/random/threefry.hpp"
 #include "gradcomp/kernels/select/scatter.hpp"
 

@@ -18,12 +18,11 @@
 // for normal values. If squares are out of a float's range (max|a| above 1e17 or below 1e-15), s is the mean magnitude,
 // which is never larger.
 // Sections: f32 s, one per tensor; sign words of every tensor (kernels/pack/signs.hpp).
-#include "gradcomp/compressors/ef_sign.hpp"
-
 #include <utility>
 
 #include "gradcomp/compressors/detail/dense/dense_bytes.hpp"
 #include "gradcomp/core/copies.hpp"
+#include "gradcomp/core/registry.hpp"
 #include "gradcomp/kernels/pack/signs.hpp"
 #include "gradcomp/kernels/select/moments.hpp"
 

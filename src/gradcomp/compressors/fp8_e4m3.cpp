@@ -1,6 +1,7 @@
-#include "gradcomp/compressors/fp8_e4m3.hpp"
-
+// fp8_e4m3: every element as an E4M3 8-bit float, with one power of two per tensor as scale
+// (detail/dense/float8_cast.hpp).
 #include "gradcomp/compressors/detail/dense/float8_cast.hpp"
+#include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::compressors {
 

@@ -7,11 +7,10 @@
 // |a| / s with a random number of 24 bits. So the probability of rounding up is too large by less than 2^-24, and the
 // mean of |decoded| exceeds |a| by less than 2^-24 s. A block whose s underflows to zero (max|a| < 2^-143) decodes to
 // zeros. Sections: f32 s of every block; one byte q in -127..127 for every element.
-#include "gradcomp/compressors/int8_block.hpp"
-
 #include <algorithm>
 
 #include "gradcomp/compressors/detail/dense/dense_bytes.hpp"
+#include "gradcomp/core/registry.hpp"
 #include "gradcomp/kernels/lanes/arrays.hpp"
 #include "gradcomp/kernels/lanes/note.hpp"
 #include "gradcomp/kernels/lanes/source_rows.hpp"

@@ -15,14 +15,13 @@
 // granularity=bucket, where the method sees one vector, compresses nothing.
 // Sections: f32 lower and upper of every column; f32 values that are sent exactly; sign words of every column
 // (kernels/pack/signs.hpp; the bit is set if a < t); t is not sent.
-#include "gradcomp/compressors/one_bit.hpp"
-
 #include <algorithm>
 #include <utility>
 
 #include "gradcomp/compressors/detail/dense/dense_bytes.hpp"
 #include "gradcomp/compressors/detail/levels/one_bit_levels.hpp"
 #include "gradcomp/core/copies.hpp"
+#include "gradcomp/core/registry.hpp"
 #include "gradcomp/kernels/lanes/note.hpp"
 #include "gradcomp/kernels/lanes/tiles.hpp"
 #include "gradcomp/kernels/pack/signs.hpp"

@@ -16,11 +16,10 @@
 // start_step=1000.
 //
 // A rank whose gradient is not finite puts NaN into element 0 of round 0. Every rank sees it in the sum.
-#include "gradcomp/compressors/powersgd.hpp"
-
 #include <string>
 
 #include "gradcomp/compressors/detail/low_rank/low_rank_method.hpp"
+#include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::compressors {
 

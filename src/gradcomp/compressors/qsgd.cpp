@@ -4,13 +4,12 @@
 // variance of an element is (v / s)^2 f (1 - f), f the fraction of s |a| / v. With a memory, the v that is sent is
 // divided by 1 + w (detail/levels/coded.hpp says why). Sections: f32 v of every group, then the codes. coding=elias
 // sends the authors' omega codes (section 3.2) if they are shorter (detail/levels/elias_stage.hpp).
-#include "gradcomp/compressors/qsgd.hpp"
-
 #include <string>
 
 #include "gradcomp/compressors/detail/dense/dense_bytes.hpp"
 #include "gradcomp/compressors/detail/levels/elias_stage.hpp"
 #include "gradcomp/compressors/detail/levels/norms.hpp"
+#include "gradcomp/core/registry.hpp"
 #include "gradcomp/kernels/quantise/quantise.hpp"
 
 namespace gradcomp::compressors {

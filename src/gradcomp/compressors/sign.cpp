@@ -5,9 +5,8 @@
 // have the bit set, and +1 if fewer do. The option `ties` decides ties, which occur if the number of ranks is even
 // (exchange/detail/ties.hpp). Magnitudes are lost, so the learning rate is that of the authors' experiments, about 1e-3
 // of SGD's. There is no error feedback, because without a magnitude it is unknown how much was sent; ef_sign sends one.
-#include "gradcomp/compressors/sign.hpp"
-
 #include "gradcomp/compressors/detail/levels/sign_bits.hpp"
+#include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::compressors {
 namespace {

@@ -2,9 +2,8 @@
 // signs of its own m = beta m + (1 - beta) g; m is 0 at the start. The estimate, zeros and ties are those of sign.
 //
 // If a gradient element is not finite, its m stays as it was.
-#include "gradcomp/compressors/signum.hpp"
-
 #include "gradcomp/compressors/detail/levels/sign_bits.hpp"
+#include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::compressors {
 namespace {

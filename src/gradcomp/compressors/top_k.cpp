@@ -1,6 +1,14 @@
-#include "gradcomp/compressors/top_k.hpp"
-
+// top_k: sends exactly the k entries of largest magnitude of each segment (Aji & Heafield, EMNLP 2017; Stich,
+// Cordonnier & Jaggi, NeurIPS 2018; Alistarh et al., NeurIPS 2018).
+//
+// k is always max(1, floor(ratio n)), so the payload has a fixed size. Ties go to the lowest index, and if there are
+// too few nonzeros, the first zeros are sent. It is a contraction: ||a - C(a)||^2 <= (1 - k/n) ||a||^2. With a residual
+// the memory becomes zero where entries are sent, hence what is sent and what stays add up to a, bit for bit.
+//
+// Payload: k u32 indices, k f32 values (8 k bytes). Passes: 2 reads and 1 write with the residual; a read to choose in
+// the first step, and whenever the threshold has fallen far (kernels/select/top_k.hpp).
 #include "gradcomp/compressors/detail/sparse/sparsifier.hpp"
+#include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::compressors {
 

@@ -1,5 +1,5 @@
 #pragma once
-// Every method of compressors/, found by CMake (cmake/Registry.cmake): adding a method is adding its file pair.
+// Every method of compressors/, found by CMake (cmake/Registry.cmake): adding a method is adding its file.
 #include <functional>
 #include <memory>
 #include <string>

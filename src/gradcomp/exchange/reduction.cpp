@@ -52,6 +52,21 @@ void Reduction::launch(const Exec& exec) {
   m_under_way = m_transport.start(exec, m_calls);
 }
 
+/// Adds the times of the calls to the timeline.
+void Reduction::note_exchange() {
+  if constexpr (!device_is_host) {
+    Event begin = m_timeline->spare_event(), end = m_timeline->spare_event();
+    if (m_under_way.take_events(begin, end)) {
+      m_timeline->add(Stage::exchange, std::move(begin), std::move(end));
+      return;
+    }
+    m_timeline->return_event(std::move(begin));
+    m_timeline->return_event(std::move(end));
+  }
+  const Times& times = m_under_way.times();
+  m_timeline->add(Stage::exchange, seconds_of(times.started), seconds_of(times.finished));
+}
+
 void Reduction::complete(const Exec& exec) {
   std::span<const Found> found;
   if (!m_calls.empty()) {
@@ -60,13 +75,7 @@ void Reduction::complete(const Exec& exec) {
       m_under_way.order(exec);
     }
     found = m_under_way.all_found();
-    Event begin, end;
-    if (m_timeline != nullptr && m_under_way.take_events(begin, end)) {
-      m_timeline->add(Stage::exchange, std::move(begin), std::move(end));
-    } else if (m_timeline != nullptr) {
-      const Times& times = m_under_way.times();
-      m_timeline->add(Stage::exchange, seconds_of(times.started), seconds_of(times.finished));
-    }
+    if (m_timeline != nullptr) note_exchange();
   }
   const StageScope stage(exec, m_timeline, Stage::decompress);
   m_reducer->complete(exec, m_round++, found);

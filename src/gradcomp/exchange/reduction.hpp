@@ -52,6 +52,8 @@ class Reduction {
   index_t work_bytes() const { return m_sender.work_bytes() + m_reducer->buffer_bytes(); }
 
  private:
+  void note_exchange();
+
   Transport& m_transport;
   Sender m_sender;
   std::unique_ptr<Reducer> m_reducer;

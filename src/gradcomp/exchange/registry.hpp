@@ -1,5 +1,5 @@
 #pragma once
-// All reducers of exchange/reducers/, which CMake finds (cmake/Registry.cmake). To add one, add its file pair
+// All reducers of exchange/reducers/, which CMake finds (cmake/Registry.cmake). To add one, add its file
 // (docs/adding-a-reducer.md).
 #include <string>
 #include <vector>

@@ -36,6 +36,27 @@ void Timeline::add(Stage stage, Event start, Event end) {
   m_pending.push_back({stage, std::move(start), std::move(end)});
 }
 
+Event Timeline::spare_event() {
+  const std::lock_guard lock(m_mutex);
+  if (m_spare.empty()) return {};
+  Event event = std::move(m_spare.back());
+  m_spare.pop_back();
+  return event;
+}
+
+void Timeline::return_event(Event event) {
+  const std::lock_guard lock(m_mutex);
+  m_spare.push_back(std::move(event));
+}
+
+void Timeline::spare_pending() {
+  for (Pending& p : m_pending) {
+    m_spare.push_back(std::move(p.start));
+    m_spare.push_back(std::move(p.end));
+  }
+  m_pending.clear();
+}
+
 void Timeline::add_wait(double start, double end) {
   const std::lock_guard lock(m_mutex);
   m_open_waits.push_back({start, end});
@@ -50,7 +71,7 @@ void Timeline::end_step(double time) {
     m_open[static_cast<std::size_t>(p.stage)].push_back(
         {m_begin + p.start.seconds_since(m_begin_event), m_begin + p.end.seconds_since(m_begin_event)});
   }
-  m_pending.clear();
+  spare_pending();
   m_step.add(time - m_begin);
   for (std::size_t s = 0; s < stage_count; ++s) {
     m_stages[s].add(covered(m_open[s]));
@@ -67,7 +88,7 @@ void Timeline::clear() {
   m_step.clear();
   m_exposed.clear();
   m_open_waits.clear();
-  m_pending.clear();
+  spare_pending();
   for (std::size_t s = 0; s < stage_count; ++s) {
     m_stages[s].clear();
     m_open[s].clear();
@@ -96,6 +117,7 @@ StageScope::StageScope(const Exec& exec, Timeline* timeline, Stage stage)
   if (device_is_host) {
     m_start = now_seconds();
   } else if (timeline != nullptr) {
+    m_event = timeline->spare_event();
     m_event.record(exec);
   }
 }
@@ -106,7 +128,7 @@ StageScope::~StageScope() {
     m_timeline->add(m_stage, m_start, now_seconds());
     return;
   }
-  Event end;
+  Event end = m_timeline->spare_event();
   end.record(m_exec);
   m_timeline->add(m_stage, std::move(m_event), std::move(end));
 }

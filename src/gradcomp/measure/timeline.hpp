@@ -40,8 +40,11 @@ class Timeline {
 
   /// `stage` ran from start to end. If intervals of a stage overlap, the common time counts once.
   void add(Stage stage, double start, double end);
-  /// The same for the work of `exec` between two events.
+  /// The same for the work of `exec` between two events, which spare_event() hands out again after the step.
   void add(Stage stage, Event start, Event end);
+  /// An event of an earlier step, or a new one, and back if it was not needed: a step makes none.
+  Event spare_event();
+  void return_event(Event event);
   /// The main thread waited for communication from start to end: this is the exposed part, which overlap did not hide.
   /// A synchronous exchange on the main thread is both an exchange and a wait.
   void add_wait(double start, double end);
@@ -76,7 +79,9 @@ class Timeline {
     Stage stage;
     Event start, end;
   };
+  void spare_pending();  ///< with m_mutex
   std::vector<Pending> m_pending;
+  std::vector<Event> m_spare;
   Event m_begin_event;
 
   double m_begin = 0;

@@ -78,7 +78,7 @@ Json make_context(const RunInfo& run) {
   const std::string build_type = GRADCOMP_BUILD_TYPE;
   context["library_build_type"] = build_type == "Debug" ? "debug" : "release";
   context["json_schema_version"] = 1;  // of Google Benchmark's format
-  context["gradcomp"] = {{"schema_version", 2},
+  context["gradcomp"] = {{"schema_version", 3},
                          {"program", run.program},
                          {"version", GRADCOMP_VERSION},
                          {"git_hash", GRADCOMP_GIT_HASH},

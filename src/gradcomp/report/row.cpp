@@ -84,12 +84,6 @@ Row& Row::curve(const Curve& curve) {
                            {"quality", numbers(curve.quality)}});
 }
 
-Row& Row::speedup(std::optional<double> vs_fp32, std::optional<double> vs_best_dense, bool matched) {
-  set("quality_matched", matched);
-  set("speedup_vs_fp32", matched ? or_null(vs_fp32) : Json(nullptr));
-  return set("speedup_vs_best_dense", matched ? or_null(vs_best_dense) : Json(nullptr));
-}
-
 Row& Row::density(const std::vector<double>& ratios) {
   if (ratios.empty()) return set("density_ratio", nullptr);
   const DensityStatistics s(ratios);

@@ -65,10 +65,6 @@ class Row {
 
   Row& curve(const Curve& curve);
 
-  /// Speed-ups in step time over fp32 and over the fastest dense control; null unless `matched`, that is unless the
-  /// method has the quality of fp32 within the job's tolerance.
-  Row& speedup(std::optional<double> vs_fp32, std::optional<double> vs_best_dense, bool matched);
-
   /// Achieved / target density over segments and steps: density_ratio = {p5, p50, p95, max}, and density_ratio_mean,
   /// _std, _rms, _p5, _p50, _p95 and _max. Without ratios (the method has no target) the first is null and the others
   /// are left out.

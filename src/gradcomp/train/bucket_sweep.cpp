@@ -55,7 +55,7 @@ void take_buckets(std::vector<Contender>& contenders, const Rates& rates, const 
   const std::string elsewhere = !sweep ? "unknown" : *sweep == sweep_conditions(options) ? "" : sweep->text();
   for (Contender& c : contenders) {
     const auto found = buckets.find(c.spec.compressor->info().name);
-    if (c.role() == Entrant::Role::method || found == buckets.end()) continue;
+    if (c.role() == Contender::Role::method || found == buckets.end()) continue;
     c.bucket_kib = found->second;
     c.bucket_sweep = elsewhere;
   }

@@ -9,14 +9,18 @@
 
 namespace gradcomp::train {
 
-Entrant::Role Contender::role() const {
-  using Role = Entrant::Role;
+Contender::Role Contender::role() const {
   static const std::map<std::string, Role> dense = {{parse_method("fp32").canonical, Role::fp32},
                                                     {parse_method("fp16").canonical, Role::fp16},
                                                     {parse_method("bf16").canonical, Role::bf16}};
   if (is_bound()) return Role::bound;
   const auto found = dense.find(spec.canonical);
   return found == dense.end() ? Role::method : found->second;
+}
+
+std::string to_string(Contender::Role role) {
+  constexpr const char* names[] = {"method", "bound", "fp32", "fp16", "bf16"};
+  return names[static_cast<int>(role)];
 }
 
 std::vector<Contender> contenders(const Options& options, const std::vector<MethodSpec>& methods) {

@@ -6,7 +6,6 @@
 
 #include "gradcomp/exchange/method_spec.hpp"
 #include "gradcomp/train/options.hpp"
-#include "gradcomp/train/verdict.hpp"
 
 namespace gradcomp::train {
 
@@ -17,6 +16,10 @@ struct TuningCost {
 };
 
 struct Contender {
+  /// fp32, fp16, bf16: the dense controls without options. bound: its replicas do not agree, and its step time is a
+  /// bound, not a result.
+  enum class Role { method, bound, fp32, fp16, bf16 };
+
   MethodSpec spec;
   double learning_rate = 0;
   std::optional<TuningCost> tuning = {};   ///< if the rate comes from a file
@@ -27,8 +30,11 @@ struct Contender {
   bool is_bound() const { return spec.common.text("reducer") == "local"; }
 
   /// A dense control with any option counts as a method, because an option could make it slower.
-  Entrant::Role role() const;
+  Role role() const;
 };
+
+/// "method", "bound", "fp32", "fp16" or "bf16".
+std::string to_string(Contender::Role role);
 
 /// The methods with the rates of their specs. If options.accumulate > 1, fp32 comes a second time, as a control that
 /// exchanges every options.accumulate steps.

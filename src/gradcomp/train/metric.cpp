@@ -25,22 +25,22 @@ double Metric::lack(double value, double reference) const {
 
 double Metric::limit(double tolerance) const { return higher_is_better ? tolerance : std::log1p(tolerance); }
 
-bool Metric::learned(double value, const Trivial& trivial, double tolerance) const {
+double Metric::enough(const Trivial& trivial, double tolerance) const {
   double margin = std::max(0.05, 5 * limit(tolerance));
   if (higher_is_better && trivial.count > 0) {
     const double p = trivial.accuracy;
     margin = std::max(margin, 3 * std::sqrt(p * (1 - p) / static_cast<double>(trivial.count)));
   }
-  return -lack(value, of(trivial)) >= margin;
-}
-
-std::string Metric::rule(double tolerance) const {
-  return higher_is_better ? fmt::format("the {} is at least fp32's - {:.3g}", name, tolerance)
-                          : fmt::format("the {} is at most fp32's x {:.3g}", name, 1 + tolerance);
+  return higher_is_better ? of(trivial) + margin : of(trivial) * std::exp(-margin);
 }
 
 std::string Metric::text(double value) const {
   return higher_is_better ? report::format_percent(value) : report::format_number(value);
+}
+
+std::string Metric::lack_text(double lack) const {
+  if (std::isnan(lack)) return "-";
+  return higher_is_better ? fmt::format("{:.1f} points", 100 * lack) : fmt::format("{:.1f} %", 100 * std::expm1(lack));
 }
 
 }  // namespace gradcomp::train

@@ -32,15 +32,13 @@ struct Metric {
   /// perplexities by their ratio (0.02: 2 % more).
   double limit(double tolerance) const;
 
-  /// Whether `value` is so much better than the trivial predictor that matching it says something: by five times what
-  /// the tolerance allows, by at least 0.05, and for accuracies by three standard errors of the trivial predictor.
-  bool learned(double value, const Trivial& trivial, double tolerance) const;
+  /// A quality so much better than the trivial predictor that matching it says something: by five times what the
+  /// tolerance allows, by at least 0.05, and for accuracies by three standard errors of the trivial predictor.
+  double enough(const Trivial& trivial, double tolerance) const;
 
-  /// "the accuracy is at least fp32's - 0.02", "the perplexity is at most fp32's x 1.02".
-  std::string rule(double tolerance) const;
-
-  /// For tables: "93.4 %", "12.3".
+  /// For tables: "93.4 %", "12.3"; and of a lack "0.7 points", "1.3 %", "-" for NaN.
   std::string text(double value) const;
+  std::string lack_text(double lack) const;
 };
 
 }  // namespace gradcomp::train

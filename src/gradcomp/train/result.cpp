@@ -13,8 +13,33 @@ double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-std::string ratio(const std::optional<double>& value) {
-  return value ? report::format_number(*value) + "x" : std::string("-");
+/// fp32 without options; null if it is not there.
+const MethodResult* reference_of(const std::vector<MethodResult>& results) {
+  const auto found = std::find_if(results.begin(), results.end(),
+                                  [](const auto& r) { return r.contender.role() == Contender::Role::fp32; });
+  return found == results.end() ? nullptr : &*found;
+}
+
+/// What a method lacks of the quality of fp32; NaN if one of them is missing or diverged.
+double lack_of(const MethodResult& own, const MethodResult* fp32) {
+  return fp32 == nullptr ? NAN : own.metric.lack(own.test_quality, fp32->test_quality);
+}
+
+/// fp32's time over the own one, "-" if one is missing or diverged; in brackets unless the method is known to lack no
+/// more of fp32's quality than the job allows. With ranks that only serve, times are of as many samples as all take.
+std::string ratio(const MethodResult& own, const MethodResult* fp32, double own_ms, double fp32_ms,
+                  const JobFacts& job) {
+  const auto scaled = [](const MethodResult& r, double ms) { return ms * r.ranks / r.workers; };
+  const bool known = fp32 != nullptr && !fp32->diverged_at && !own.diverged_at;
+  const double found = known ? scaled(*fp32, fp32_ms) / scaled(own, own_ms) : NAN;
+  if (!std::isfinite(found)) return "-";
+  const std::string text = report::format_number(found) + "x";
+  const bool close = lack_of(own, fp32) <= own.metric.limit(job.options.quality_tolerance);
+  return close && !own.contender.is_bound() ? text : "(" + text + ")";
+}
+
+std::string quality_text(const MethodResult& r) {
+  return r.diverged_at ? fmt::format("diverged at step {}", *r.diverged_at) : r.metric.text(r.test_quality);
 }
 
 /// Over steps and ranks.
@@ -39,31 +64,13 @@ std::vector<double> MethodResult::step_ms_over(index_t link) const {
   return chosen;
 }
 
-bool buckets_swept(const std::vector<MethodResult>& results) {
-  using Role = Entrant::Role;
-  int swept = 0;
-  for (const Role role : {Role::fp32, Role::fp16, Role::bf16}) {
-    swept += std::any_of(results.begin(), results.end(), [role](const MethodResult& r) {
-      return r.contender.role() == role && r.contender.bucket_kib;
-    });
-  }
-  return swept == 3;
-}
-
-Outcome outcome_of(const MethodResult& r, index_t link) {
-  const double share = static_cast<double>(r.ranks) / static_cast<double>(r.workers);
-  Outcome outcome{r.test_quality, share * mean(r.step_ms_over(link)), r.replicas_equal, r.reached.has_value()};
-  if (r.reached) outcome.time_to_target = r.reached->time_s;
-  outcome.diverged_at = r.diverged_at;
-  return outcome;
-}
-
-report::Row to_row(const MethodResult& r, bool matched, const SpeedUps& speed, const Options& options,
-                   const std::string& data) {
+report::Row to_row(const std::vector<MethodResult>& results, std::size_t index, const JobFacts& job) {
+  const MethodResult& r = results[index];
+  const Options& options = job.options;
   report::Row row("train/" + options.model + "/" + r.contender.spec.label);
   row.method(r.contender.spec.text, r.contender.spec.canonical, r.contender.spec.label)
       .set("model", options.model)
-      .set("data", data)
+      .set("data", job.data)
       .set("parameters", std::llround(r.dense_bytes / 4))
       .set("steps", options.steps)
       .set("batch_per_rank", options.batch)
@@ -81,7 +88,10 @@ report::Row to_row(const MethodResult& r, bool matched, const SpeedUps& speed, c
       .metric(r.metric.name, r.test_quality)
       .set("validation_quality", report::or_null(r.validation_quality))
       .set("validation_loss", report::or_null(r.validation_loss))
-      .speedup(speed.vs_fp32, speed.vs_best_dense, matched)
+      .set("role", to_string(r.contender.role()))
+      .set("lack", report::or_null(lack_of(r, reference_of(results))))
+      .set("lack_allowed", r.metric.limit(options.quality_tolerance))
+      .set("reference_quality", r.metric.enough(job.trivial, options.quality_tolerance))
       .density(r.density_ratio)
       .set("state_bytes", r.state_bytes)
       .set("state_bytes_per_parameter", 4 * static_cast<double>(r.state_bytes) / r.dense_bytes)
@@ -114,30 +124,55 @@ report::Row to_row(const MethodResult& r, bool matched, const SpeedUps& speed, c
         .set("target_reached", r.reached.has_value())
         .set("steps_to_target", number(static_cast<double>(reached.steps)))
         .set("time_to_target_s", number(reached.time_s))
-        .set("wire_bytes_to_target", number(reached.wire_bytes))
-        .set("speedup_to_target", report::or_null(speed.to_target));
+        .set("wire_bytes_to_target", number(reached.wire_bytes));
+  }
+  if (!job.links.empty()) {
+    report::Json links = report::Json::array();
+    for (std::size_t l = 0; l < job.links.size(); ++l) {
+      links.push_back({{"rate_mbit_s", 1e-6 * job.links[l].bits_per_second},
+                       {"step_time_ms", report::summary(r.step_ms_over(static_cast<index_t>(l)))}});
+    }
+    row.set("over_links", links);
   }
   return row;
 }
 
-report::Table to_target_table(const std::vector<MethodResult>& results, const std::vector<SpeedUps>& speeds) {
-  report::Table table(
-      {"method", "steps to\ntarget", "seconds to\ntarget", "sent by a rank\nto target", "speed-up\nto target"});
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const auto& reached = results[i].reached;
-    table.row({results[i].contender.spec.label, reached ? fmt::format("{}", reached->steps) : "missed",
-               reached ? report::format_number(reached->time_s) : "-",
-               reached ? report::format_bytes(reached->wire_bytes) : "-", ratio(speeds[i].to_target)});
+report::Table to_target_table(const std::vector<MethodResult>& results) {
+  report::Table table({"method", "steps to\ntarget", "seconds to\ntarget", "sent by a rank\nto target"});
+  for (const MethodResult& r : results) {
+    table.row({r.contender.spec.label, r.reached ? fmt::format("{}", r.reached->steps) : "missed",
+               r.reached ? report::format_number(r.reached->time_s) : "-",
+               r.reached ? report::format_bytes(r.reached->wire_bytes) : "-"});
   }
   return table;
 }
 
-report::Table to_table(const std::vector<MethodResult>& results, const std::vector<SpeedUps>& speeds) {
+report::Table to_links_table(const std::vector<MethodResult>& results, const JobFacts& job) {
+  std::vector<std::string> header{"method"};
+  for (const Link& link : job.links) {
+    header.push_back(Link{link.bits_per_second, 0}.text() + "\nstep ms");
+    header.emplace_back("fp32's time\nover its own");
+  }
+  report::Table table(header);
+  const MethodResult* const fp32 = reference_of(results);
+  for (const MethodResult& r : results) {
+    std::vector<std::string> cells{r.contender.spec.label};
+    for (index_t l = 0; l < std::ssize(job.links); ++l) {
+      const double own = mean(r.step_ms_over(l)), reference = fp32 == nullptr ? NAN : mean(fp32->step_ms_over(l));
+      cells.push_back(report::format_number(own));
+      cells.push_back(ratio(r, fp32, own, reference, job));
+    }
+    table.row(cells);
+  }
+  return table;
+}
+
+report::Table to_table(const std::vector<MethodResult>& results, const JobFacts& job) {
   const bool energy = std::any_of(results.begin(), results.end(), [](const auto& r) { return r.joules_per_step; });
   std::vector<std::string> header(
       {"method", "payload\nper step", "compression\nratio", "step ms\nmedian", "p95", "forward\nms", "backward\nms",
        "compress\nms", "exchange\nms", "hidden\nms", "exposed\nms", "decompress\nms", "samples\nper s",
-       "test\n" + (results.empty() ? Metric() : results.front().metric).name, "speed-up\nvs fp32", "vs best\ndense"});
+       "test\n" + results.front().metric.name, "behind\nfp32", "fp32's time\nover its own"});
   const bool sampled = std::any_of(results.begin(), results.end(), [](const auto& r) { return r.sampling; });
   if (sampled) header.emplace_back("importance\nms");
   if (energy) header.emplace_back("joules\nper step");
@@ -146,16 +181,16 @@ report::Table to_table(const std::vector<MethodResult>& results, const std::vect
     const auto found = r.stage_ms.find(name);
     return found == r.stage_ms.end() ? std::string("-") : report::format_number(found->second);
   };
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const MethodResult& r = results[i];
+  const MethodResult* const fp32 = reference_of(results);
+  for (const MethodResult& r : results) {
     std::vector<std::string> cells(
         {r.contender.spec.label, report::format_bytes(r.payload_bytes),
          r.payload_bytes > 0 ? report::format_number(r.dense_bytes / r.payload_bytes) : "-",
          report::format_number(r.median_ms()), report::format_number(report::quantile(r.step_ms, 0.95)),
          stage(r, "forward"), stage(r, "backward"), stage(r, "compress"), stage(r, "exchange"), stage(r, "hidden"),
          stage(r, "exposed"), stage(r, "decompress"), report::format_number(1e3 * r.samples_per_step / r.median_ms()),
-         r.diverged_at ? fmt::format("diverged at step {}", *r.diverged_at) : r.metric.text(r.test_quality),
-         ratio(speeds[i].vs_fp32), ratio(speeds[i].vs_best_dense)});
+         quality_text(r), r.metric.lack_text(lack_of(r, fp32)),
+         ratio(r, fp32, r.mean_ms(), fp32 == nullptr || !job.links.empty() ? NAN : fp32->mean_ms(), job)});
     if (sampled) cells.push_back(stage(r, "importance"));
     if (energy) cells.push_back(r.joules_per_step ? report::format_number(*r.joules_per_step) : "-");
     table.row(cells);

@@ -8,8 +8,9 @@
 #include "gradcomp/report/row.hpp"
 #include "gradcomp/report/table.hpp"
 #include "gradcomp/train/contender.hpp"
+#include "gradcomp/train/emulated_links.hpp"
+#include "gradcomp/train/metric.hpp"
 #include "gradcomp/train/target.hpp"
-#include "gradcomp/train/verdict.hpp"
 
 namespace gradcomp::train {
 
@@ -62,22 +63,26 @@ struct MethodResult {
   std::vector<double> step_ms_over(index_t link) const;
 };
 
-/// Whether fp32, fp16 and bf16 are among `results` and ran at the bucket sizes that were timed as their best.
-bool buckets_swept(const std::vector<MethodResult>& results);
+/// The job that results belong to, as far as their rows and tables tell it.
+struct JobFacts {
+  Options options;  ///< with the seed of the results
+  std::string data;
+  Trivial trivial;          ///< of the test set
+  std::vector<Link> links;  ///< if there are several
+};
 
-/// The outcome as verdict.hpp takes it, with the step time over one of the job's links. If some ranks only serve, the
-/// time is scaled to as many samples as all ranks would take.
-Outcome outcome_of(const MethodResult& result, index_t link = 0);
+/// The row "train/<model>/<label>" of result number `index` of one seed. It has no verdict: those are made from the
+/// rows (python/gradcomp/results/judge.py).
+report::Row to_row(const std::vector<MethodResult>& results, std::size_t index, const JobFacts& job);
 
-/// The row "train/<model>/<label>" of the result file; `data` names the data set.
-/// `matched`, `speed`: of the verdict, with this seed.
-report::Row to_row(const MethodResult& result, bool matched, const SpeedUps& speed, const Options& options,
-                   const std::string& data);
+/// The table that the program prints: one line per method, quality before speed. A ratio of times is in brackets if the
+/// method lacks more of the quality of fp32 than the job allows.
+report::Table to_table(const std::vector<MethodResult>& results, const JobFacts& job);
 
-/// The table that the program prints: one line per method, quality before speed.
-report::Table to_table(const std::vector<MethodResult>& results, const std::vector<SpeedUps>& speeds);
+/// The mean step over each of several links, and the ratio as above.
+report::Table to_links_table(const std::vector<MethodResult>& results, const JobFacts& job);
 
 /// What each method needed to reach the target. Only for jobs with Options::target.
-report::Table to_target_table(const std::vector<MethodResult>& results, const std::vector<SpeedUps>& speeds);
+report::Table to_target_table(const std::vector<MethodResult>& results);
 
 }  // namespace gradcomp::train

@@ -1,12 +1,11 @@
-#include "gradcomp/compressors/adaptive_threshold.hpp"
-
+#include "gradcomp/core/registry.hpp"
 #include "unit/compressors/quanta_rig.hpp"
 
 namespace sparse_test {
 namespace {
 
 Rig rig_of(const Layout& layout, std::map<std::string, std::string> options, bool residual = true) {
-  return Rig(compressors::adaptive_threshold(), options, layout, residual);
+  return Rig(find_entry("adaptive_threshold"), options, layout, residual);
 }
 
 std::vector<float> thresholds_of(Rig& rig) {
@@ -144,7 +143,7 @@ TEST(AdaptiveThresholdMethod, NonFiniteGradientAdaptsNothing) {
 }
 
 TEST(AdaptiveThresholdMethod, RefusesBoundsInTheWrongOrder) {
-  const Entry entry = compressors::adaptive_threshold();
+  const Entry entry = find_entry("adaptive_threshold");
   EXPECT_THROW(entry.make(ParameterValues("adaptive_threshold", entry.info.parameters, {{"ratio_min", "0.1"}})), Error);
 }
 

@@ -1,18 +1,15 @@
 // Spectral ATOMO on matrices with known singular vectors: mean and variance, number of terms, exactness, bytes, and
 // refusal of payloads that no sender writes. An independent bisection is the reference for the probabilities.
-#include "gradcomp/compressors/atomo.hpp"
-
 #include <algorithm>
 
 #include "gradcomp/compressors/detail/low_rank/spectrum.hpp"
+#include "gradcomp/core/registry.hpp"
 #include "unit/compressors/dense_rig.hpp"
 
 namespace dense_test {
 namespace {
 
-Rig atomo(const Layout& layout, int rank) {
-  return Rig(compressors::atomo(), layout, {{"rank", std::to_string(rank)}});
-}
+Rig atomo(const Layout& layout, int rank) { return Rig(find_entry("atomo"), layout, {{"rank", std::to_string(rank)}}); }
 
 Layout one(std::vector<index_t> shape) { return Layout{}.add("m", std::move(shape)); }
 

@@ -1,6 +1,5 @@
-#include "gradcomp/compressors/block_top_k.hpp"
-
 #include "gradcomp/compressors/detail/sparse/density.hpp"
+#include "gradcomp/core/registry.hpp"
 #include "unit/compressors/sparse_rig.hpp"
 
 namespace sparse_test {
@@ -9,7 +8,7 @@ namespace {
 using Options_ = std::map<std::string, std::string>;
 
 Rig rig_of(const Layout& layout, const Options_& options, bool residual = true) {
-  return Rig(compressors::block_top_k(), options, layout, residual);
+  return Rig(find_entry("block_top_k"), options, layout, residual);
 }
 
 struct Blocks {

@@ -1,9 +1,6 @@
 // Searches of thresholds send the same bytes whether the host looks at what kernels wrote or, as on a device, does not
 // (Context::host_looks): every variant, and what only some options together reach.
-#include "gradcomp/compressors/dgc.hpp"
-#include "gradcomp/compressors/gaussian_k.hpp"
-#include "gradcomp/compressors/gradient_dropping.hpp"
-#include "gradcomp/compressors/redsync.hpp"
+#include "gradcomp/core/registry.hpp"
 #include "unit/compressors/sparse_rig.hpp"
 
 namespace gradcomp::compressors {
@@ -57,27 +54,29 @@ TEST(DevicePath, Sidco) {
   for (const char* sid : {"exponential", "pareto", "gamma"})
     for (const char* variant : {"fixed", "paper"})
       for (const char* stages : {"adaptive", "1", "4"})
-        check_all(sidco(), {{"sid", sid}, {"variant", variant}, {"stages", stages}, {"interval", "2"}});
+        check_all(find_entry("sidco"), {{"sid", sid}, {"variant", variant}, {"stages", stages}, {"interval", "2"}});
 }
 
 TEST(DevicePath, RedSync) {
-  check_all(redsync(), {{"ratio", "0.01"}});
-  check_all(redsync(), {{"ratio", "0.3"}});
+  check_all(find_entry("redsync"), {{"ratio", "0.01"}});
+  check_all(find_entry("redsync"), {{"ratio", "0.3"}});
   const Values paper = {{"variant", "paper"}, {"interval", "2"}};
   for (const char* search : {"auto", "trimmed", "binary"})
-    for (const char* eps : {"0.2", "0.01"}) check_all(redsync(), with(paper, {{"search", search}, {"eps", eps}}));
+    for (const char* eps : {"0.2", "0.01"})
+      check_all(find_entry("redsync"), with(paper, {{"search", search}, {"eps", eps}}));
 }
 
 TEST(DevicePath, GaussianK) {
   for (const char* variant : {"fixed", "paper"})
-    for (const char* ratio : {"0.01", "0.4"}) check_all(gaussian_k(), {{"variant", variant}, {"ratio", ratio}});
+    for (const char* ratio : {"0.01", "0.4"})
+      check_all(find_entry("gaussian_k"), {{"variant", variant}, {"ratio", ratio}});
 }
 
 TEST(DevicePath, SampledThresholds) {
   for (const char* variant : {"fixed", "paper"}) {
-    check_all(dgc(), {{"variant", variant}, {"ratio", "0.01"}});
-    check_all(dgc(), {{"variant", variant}, {"warmup", "quarters"}, {"warmup.steps", "5"}});
-    check_all(gradient_dropping(), {{"variant", variant}, {"ratio", "0.01"}, {"sample", "2000"}});
+    check_all(find_entry("dgc"), {{"variant", variant}, {"ratio", "0.01"}});
+    check_all(find_entry("dgc"), {{"variant", variant}, {"warmup", "quarters"}, {"warmup.steps", "5"}});
+    check_all(find_entry("gradient_dropping"), {{"variant", variant}, {"ratio", "0.01"}, {"sample", "2000"}});
   }
 }
 

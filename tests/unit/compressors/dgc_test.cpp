@@ -1,14 +1,13 @@
-#include "gradcomp/compressors/dgc.hpp"
-
 #include "gradcomp/compressors/detail/sparse/sampled.hpp"
 #include "gradcomp/compressors/detail/sparse/sparsifier.hpp"
+#include "gradcomp/core/registry.hpp"
 #include "gradcomp/feedback/feedback.hpp"
 #include "unit/compressors/threshold_checks.hpp"
 
 namespace sparse_test {
 namespace {
 
-const Entry entry = compressors::dgc();
+const Entry entry = find_entry("dgc");
 
 TEST(Dgc, SamplesAreThoseOfTheAuthorsCode) {  // (n, d) -> (stride, samples, rank), k = ceil(d n)
   const auto expect = [](index_t n, double d, index_t stride, index_t samples, index_t rank) {
@@ -192,7 +191,7 @@ TEST(Dgc, TargetIsKnownBeforeTheFirstStepAndIsTheCeiling) {
   EXPECT_EQ(rig.state->target, expected);
   Rig whole(entry, {}, layout, true);
   EXPECT_EQ(whole.state->target, (std::vector<index_t>{1500, 0, 2000, 1}));
-  Rig exact(compressors::top_k(), {{"ratio", "0.001"}}, layout, true);
+  Rig exact(find_entry("top_k"), {{"ratio", "0.001"}}, layout, true);
   EXPECT_EQ(exact.state->target, (std::vector<index_t>{1, 0, 2, 1}));
 }
 

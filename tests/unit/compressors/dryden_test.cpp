@@ -1,13 +1,12 @@
-#include "gradcomp/compressors/dryden.hpp"
-
 #include "gradcomp/compressors/detail/sparse/density.hpp"
+#include "gradcomp/core/registry.hpp"
 #include "unit/compressors/quanta_rig.hpp"
 
 namespace sparse_test {
 namespace {
 
 Rig rig_of(const Layout& layout, const std::string& ratio, const std::string& variant = "fixed", bool residual = true) {
-  return Rig(compressors::dryden(), {{"ratio", ratio}, {"variant", variant}}, layout, residual);
+  return Rig(find_entry("dryden"), {{"ratio", ratio}, {"variant", variant}}, layout, residual);
 }
 
 /// A payload, parsed exactly as its description says.

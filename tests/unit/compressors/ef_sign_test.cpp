@@ -1,9 +1,8 @@
 // EF-signSGD: the mean magnitude, its contraction, the layout of the bits, and the scale that is not always a
 // contraction.
-#include "gradcomp/compressors/ef_sign.hpp"
-
 #include <algorithm>
 
+#include "gradcomp/core/registry.hpp"
 #include "unit/compressors/dense_rig.hpp"
 
 namespace gradcomp {
@@ -27,7 +26,7 @@ bool bit_of(const Bytes& payload, std::size_t words, std::size_t n, std::size_t 
 TEST(EfSign, SendsTheSignAndTheMeanMagnitudeOfEveryTensor) {
   const Layout layout = many();
   const Floats x = normal_values(layout.count(), 4);
-  Rig rig(compressors::ef_sign(), layout);
+  Rig rig(find_entry("ef_sign"), layout);
   const Bytes payload = rig.encode(plain_source(x));
   Floats d(x.size(), 0);
   rig.decode(payload, 1, d);
@@ -48,7 +47,7 @@ TEST(EfSign, SendsTheSignAndTheMeanMagnitudeOfEveryTensor) {
 
 TEST(EfSign, BytesMatchTheFormula) {
   for (const index_t n : edge_sizes()) {
-    Rig rig(compressors::ef_sign(), Layout::flat(n));
+    Rig rig(find_entry("ef_sign"), Layout::flat(n));
     const Floats x = normal_values(n, 3);
     const Bytes payload = rig.encode(plain_source(x));
     ASSERT_EQ(static_cast<index_t>(payload.size()), payload_header_bytes + 4 * ((n + 31) / 32) + 4);
@@ -56,15 +55,14 @@ TEST(EfSign, BytesMatchTheFormula) {
     rig.decode(payload, 1, out);
     for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(out[i] < 0, x[i] < 0) << n << " " << i;
   }
-  const auto method =
-      compressors::ef_sign().make(ParameterValues("ef_sign", compressors::ef_sign().info.parameters, {}));
+  const auto method = find_entry("ef_sign").make(ParameterValues("ef_sign", find_entry("ef_sign").info.parameters, {}));
   EXPECT_EQ(method->payload_bytes(Layout::flat(11173962), 0), 1396752);  // ResNet-18, then ResNet-20
   EXPECT_EQ(method->payload_bytes(Layout::flat(269722), 0), 33720);
 }
 
 // delta = ||a||_1^2 / (n ||a||_2^2): 2 / pi for normal values, 1 / n for a single one
 TEST(EfSign, ContractsByDelta) {
-  Rig rig(compressors::ef_sign(), Layout::flat(10000));
+  Rig rig(find_entry("ef_sign"), Layout::flat(10000));
   const Floats x = normal_values(10000, 6);
   double sum = 0;
   for (const float v : x) sum += std::abs(static_cast<double>(v));
@@ -78,7 +76,7 @@ TEST(EfSign, ContractsByDelta) {
 
 // With s = ||a||_2 / sqrt(n), the error ratio 2 (1 - ||a||_1 / (sqrt(n) ||a||_2)) exceeds 1 if few elements are large.
 TEST(EfSignL2, IsNotAlwaysAContraction) {
-  Rig rig(compressors::ef_sign(), Layout::flat(10000), {{"scale", "l2"}});
+  Rig rig(find_entry("ef_sign"), Layout::flat(10000), {{"scale", "l2"}});
   EXPECT_EQ(rig.method->info().property, Info::Property::biased);
   Floats one(10000, 0.0f);
   one[77] = -3;
@@ -97,7 +95,7 @@ TEST(EfSignL2, ScalesEveryTensorWithinTheRangeOfItsSquares) {
   for (const float size : {1.0f, 1e-14f, 1e16f, 1e-30f, 1e-41f, 1e30f}) {
     Floats x = normal;
     for (float& v : x) v *= size;
-    const Floats d = Rig(compressors::ef_sign(), layout, {{"scale", "l2"}}).round_trip(x);
+    const Floats d = Rig(find_entry("ef_sign"), layout, {{"scale", "l2"}}).round_trip(x);
     for (const auto& segment : layout.segments) {
       double squares = 0, sum = 0;
       const auto first = static_cast<std::size_t>(segment.offset),
@@ -117,14 +115,14 @@ TEST(EfSignL2, ScalesEveryTensorWithinTheRangeOfItsSquares) {
 TEST(EfSignL2, TelescopesAndTrustsNothing) {
   const Layout layout = Layout().add("a", {1300}).add("b", {33}).add("c", {1});
   const Given given{{"scale", "l2"}};
-  check_telescopes(compressors::ef_sign(), given, layout);
-  check_hostile(compressors::ef_sign(), given, layout);
+  check_telescopes(find_entry("ef_sign"), given, layout);
+  check_hostile(find_entry("ef_sign"), given, layout);
 }
 
 TEST(EfSign, ConstantsAreExactAndOddValuesStayFinite) {
   const float huge = std::numeric_limits<float>::max(), tiny = std::numeric_limits<float>::denorm_min();
   for (const float value : {0.0f, -0.0f, 1.0f, -2.5f, tiny, -1e-40f, 1e30f, -3e38f, huge}) {
-    Rig rig(compressors::ef_sign(), Layout::flat(6000));
+    Rig rig(find_entry("ef_sign"), Layout::flat(6000));
     Floats x(6000, value), memory(6000, 0.0f), out(6000, 0.0f);
     x[5000] = -value;
     rig.decode(rig.encode(residual_source(x, memory)), 1, out);
@@ -138,14 +136,14 @@ TEST(EfSign, ConstantsAreExactAndOddValuesStayFinite) {
       }
     }
   }
-  Rig rig(compressors::ef_sign(), Layout::flat(3));
+  Rig rig(find_entry("ef_sign"), Layout::flat(3));
   EXPECT_EQ(rig.round_trip({-0.0f, 2, -4}), (Floats{2, 2, -2})) << "-0 counts as +";
 }
 
 TEST(EfSign, ScaleIsSmallerWhereTheSumOfATileOverflows) {
   for (const float value : {8e34f, 9e34f}) {
     const float expected = value == 8e34f ? value : value / 4096;
-    const Floats d = Rig(compressors::ef_sign(), Layout::flat(4096)).round_trip(Floats(4096, value));
+    const Floats d = Rig(find_entry("ef_sign"), Layout::flat(4096)).round_trip(Floats(4096, value));
     for (const float v : d) ASSERT_NEAR(v / expected, 1, 1e-5) << value;
   }
 }
@@ -153,9 +151,9 @@ TEST(EfSign, ScaleIsSmallerWhereTheSumOfATileOverflows) {
 TEST(EfSign, TelescopesAndTrustsNothing) {
   Layout layout;
   layout.add("a", {1300}).add("b", {33}).add("c", {1});
-  check_telescopes(compressors::ef_sign(), {}, layout);
-  check_hostile(compressors::ef_sign(), {}, layout);
-  Rig rig(compressors::ef_sign(), layout);
+  check_telescopes(find_entry("ef_sign"), {}, layout);
+  check_hostile(find_entry("ef_sign"), {}, layout);
+  Rig rig(find_entry("ef_sign"), layout);
   const Bytes good = rig.encode(plain_source(normal_values(1334, 11)));
   for (const float scale : {NAN, INFINITY, -1.0f}) {
     Bytes bad = good;

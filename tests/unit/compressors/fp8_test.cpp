@@ -4,8 +4,7 @@
 
 #include <algorithm>
 
-#include "gradcomp/compressors/fp8_e4m3.hpp"
-#include "gradcomp/compressors/fp8_e5m2.hpp"
+#include "gradcomp/core/registry.hpp"
 #include "gradcomp/kernels/quantise/float8.hpp"
 #include "unit/compressors/dense_rig.hpp"
 
@@ -105,7 +104,7 @@ struct Case {
   Entry entry;
   Definition format;
 };
-std::vector<Case> cases() { return {{compressors::fp8_e4m3(), e4m3}, {compressors::fp8_e5m2(), e5m2}}; }
+std::vector<Case> cases() { return {{find_entry("fp8_e4m3"), e4m3}, {find_entry("fp8_e5m2"), e5m2}}; }
 
 // The reference computes the scale in double, and searches over all codes.
 TEST(Fp8, RoundsEverySegmentToTheNearestScaledCode) {

@@ -1,13 +1,12 @@
-#include "gradcomp/compressors/gaussian_k.hpp"
-
 #include <boost/math/distributions/normal.hpp>
 
+#include "gradcomp/core/registry.hpp"
 #include "unit/compressors/threshold_checks.hpp"
 
 namespace sparse_test {
 namespace {
 
-const Entry entry = compressors::gaussian_k();
+const Entry entry = find_entry("gaussian_k");
 
 index_t count_above(const std::vector<float>& a, double eta) {
   return std::count_if(a.begin(), a.end(), [&](float v) { return std::fabs(static_cast<double>(v)) > eta; });

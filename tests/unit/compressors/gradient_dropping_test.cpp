@@ -1,12 +1,11 @@
-#include "gradcomp/compressors/gradient_dropping.hpp"
-
 #include "gradcomp/compressors/detail/sparse/sampled.hpp"
+#include "gradcomp/core/registry.hpp"
 #include "unit/compressors/threshold_checks.hpp"
 
 namespace sparse_test {
 namespace {
 
-const Entry entry = compressors::gradient_dropping();
+const Entry entry = find_entry("gradient_dropping");
 
 /// The paper's algorithm for one segment: the threshold comes from the sorted sample, and everything above it is sent.
 std::vector<std::uint32_t> published(const std::vector<float>& a, const Segment& segment, double ratio,

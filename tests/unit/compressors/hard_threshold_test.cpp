@@ -1,12 +1,11 @@
-#include "gradcomp/compressors/hard_threshold.hpp"
-
+#include "gradcomp/core/registry.hpp"
 #include "unit/compressors/sparse_rig.hpp"
 
 namespace sparse_test {
 namespace {
 
 Rig rig_of(const Layout& layout, std::map<std::string, std::string> options, bool residual = true) {
-  return Rig(compressors::hard_threshold(), options, layout, residual);
+  return Rig(find_entry("hard_threshold"), options, layout, residual);
 }
 
 float largest(const std::vector<float>& x) {
@@ -92,7 +91,7 @@ TEST(HardThresholdMethod, NegativeTensorsAreNotSentWhole) {
 }
 
 TEST(HardThresholdMethod, RefusesBadOptions) {
-  const Entry entry = compressors::hard_threshold();
+  const Entry entry = find_entry("hard_threshold");
   for (const char* lambda : {"0", "-1", "nan", "x"})
     EXPECT_THROW(ParameterValues("hard_threshold", entry.info.parameters, {{"lambda", lambda}}), Error) << lambda;
   EXPECT_THROW(ParameterValues("hard_threshold", entry.info.parameters, {{"ratio", "0.1"}}), Error);

@@ -1,7 +1,6 @@
 // int8_block against a plain serial reference of the format: unbiased, error bound, nothing lost with feedback, sizes,
 // bytes, hostile payloads.
-#include "gradcomp/compressors/int8_block.hpp"
-
+#include "gradcomp/core/registry.hpp"
 #include "unit/compressors/dense_rig.hpp"
 
 namespace gradcomp {
@@ -37,7 +36,7 @@ TEST(Int8Block, RoundsToTheNearestMultipleOfTheBlocksScale) {
   for (const char* block : {"256", "512", "1024", "2048"}) {
     const Layout layout = many();
     const Floats x = normal_values(layout.count(), 4);
-    const Floats d = Rig(compressors::int8_block(), layout, {{"block", block}}).round_trip(x);
+    const Floats d = Rig(find_entry("int8_block"), layout, {{"block", block}}).round_trip(x);
     for_blocks(layout, std::stoi(block), x, [&](std::size_t first, std::size_t last, float scale) {
       for (std::size_t i = first; i < last; ++i)
         ASSERT_EQ(d[i], std::nearbyint(x[i] / scale) * scale) << block << " " << i;  // ties to even
@@ -50,7 +49,7 @@ TEST(Int8Block, StochasticRoundingTakesANeighbourAndIsUnbiased) {
   const Layout layout = many();
   const Floats x = normal_values(layout.count(), 4);
   const Given given{{"rounding", "stochastic"}};
-  const Floats d = Rig(compressors::int8_block(), layout, given).round_trip(x);
+  const Floats d = Rig(find_entry("int8_block"), layout, given).round_trip(x);
   for_blocks(layout, 256, x, [&](std::size_t first, std::size_t last, float scale) {
     for (std::size_t i = first; i < last; ++i) {
       ASSERT_LT(std::abs(d[i] - x[i]), scale * 1.0001f) << i;
@@ -59,7 +58,7 @@ TEST(Int8Block, StochasticRoundingTakesANeighbourAndIsUnbiased) {
   });
   const int trials = 4096;
   const Floats y(x.begin(), x.begin() + 256);
-  Rig rig(compressors::int8_block(), Layout::flat(256), given);
+  Rig rig(find_entry("int8_block"), Layout::flat(256), given);
   std::vector<double> sum(y.size(), 0);
   for (int t = 0; t < trials; ++t) {
     const Floats c = rig.round_trip(y, {11, t, 3, 8});
@@ -86,7 +85,7 @@ TEST(Int8Block, BytesMatchTheFormula) {
   for (const char* block : {"256", "2048"}) {
     for (const index_t n : edge_sizes()) {
       const Layout layout = Layout::flat(n);
-      Rig rig(compressors::int8_block(), layout, {{"block", block}});
+      Rig rig(find_entry("int8_block"), layout, {{"block", block}});
       const Floats x = normal_values(n, 3);
       const Bytes payload = rig.encode(plain_source(x));
       ASSERT_EQ(static_cast<index_t>(payload.size()), payload_header_bytes + formula(layout, std::stoi(block)));
@@ -104,7 +103,7 @@ TEST(Int8Block, ZerosConstantsHugeAndDenormalValuesStayFinite) {
     for (const float value : {0.0f, -0.0f, 1.0f, -3e38f, huge, -huge, tiny, 100 * tiny, -1e-40f, 1e-38f}) {
       Floats x(700, value);
       x[300] = -value;
-      const Floats d = Rig(compressors::int8_block(), Layout::flat(700), {{"rounding", rounding}}).round_trip(x);
+      const Floats d = Rig(find_entry("int8_block"), Layout::flat(700), {{"rounding", rounding}}).round_trip(x);
       for (std::size_t i = 0; i < x.size(); ++i) {
         ASSERT_TRUE(std::isfinite(d[i])) << value;
         ASSERT_LE(std::abs(static_cast<double>(d[i]) - x[i]), std::abs(static_cast<double>(value))) << value;
@@ -121,10 +120,10 @@ TEST(Int8Block, TelescopesAndTrustsNothing) {
   layout.add("a", {300}).add("b", {33}).add("c", {1});
   for (const char* rounding : {"nearest", "stochastic"}) {
     const Given given{{"rounding", rounding}};
-    check_telescopes(compressors::int8_block(), given, layout);
-    check_hostile(compressors::int8_block(), given, layout);
+    check_telescopes(find_entry("int8_block"), given, layout);
+    check_hostile(find_entry("int8_block"), given, layout);
   }
-  Rig rig(compressors::int8_block(), layout);
+  Rig rig(find_entry("int8_block"), layout);
   const Bytes good = rig.encode(plain_source(normal_values(334, 11)));
   for (const float scale : {NAN, INFINITY, -1.0f, 1e37f}) {
     Bytes bad = good;

@@ -1,9 +1,5 @@
 // What an earlier step keeps for speed (the bound of kernels::Selector) changes no byte.
-#include "gradcomp/compressors/dgc.hpp"
-#include "gradcomp/compressors/gaussian_k.hpp"
-#include "gradcomp/compressors/gradient_dropping.hpp"
-#include "gradcomp/compressors/hard_threshold.hpp"
-#include "gradcomp/compressors/redsync.hpp"
+#include "gradcomp/core/registry.hpp"
 #include "unit/compressors/sparse_rig.hpp"
 
 namespace gradcomp::compressors {
@@ -46,18 +42,19 @@ void check(const Entry& entry, const std::map<std::string, std::string>& options
 
 TEST(LaterSteps, GiveTheBytesOfAStateWithoutPast) {
   for (const std::string input : {"laplace", "heavy", "ties", "levels", "sparse", "spikes"}) {
-    check(top_k(), {{"ratio", "0.01"}}, input);
-    check(top_k(), {{"ratio", "0.01"}, {"warmup", "quarters"}, {"warmup.steps", "4"}}, input);
-    check(dgc(), {{"ratio", "0.01"}}, input);
-    check(dgc(), {{"ratio", "0.01"}, {"variant", "paper"}}, input);
-    check(gaussian_k(), {{"ratio", "0.01"}}, input);
-    check(gaussian_k(), {{"ratio", "0.01"}, {"variant", "paper"}}, input);
-    check(redsync(), {{"ratio", "0.01"}}, input);
-    check(redsync(), {{"ratio", "0.01"}, {"variant", "paper"}, {"search", "trimmed"}}, input);
-    check(redsync(), {{"ratio", "0.01"}, {"variant", "paper"}, {"search", "binary"}, {"interval", "2"}}, input);
-    check(sidco(), {{"ratio", "0.01"}}, input);
-    check(gradient_dropping(), {{"ratio", "0.01"}}, input);
-    check(hard_threshold(), {{"lambda", "4"}}, input);
+    check(find_entry("top_k"), {{"ratio", "0.01"}}, input);
+    check(find_entry("top_k"), {{"ratio", "0.01"}, {"warmup", "quarters"}, {"warmup.steps", "4"}}, input);
+    check(find_entry("dgc"), {{"ratio", "0.01"}}, input);
+    check(find_entry("dgc"), {{"ratio", "0.01"}, {"variant", "paper"}}, input);
+    check(find_entry("gaussian_k"), {{"ratio", "0.01"}}, input);
+    check(find_entry("gaussian_k"), {{"ratio", "0.01"}, {"variant", "paper"}}, input);
+    check(find_entry("redsync"), {{"ratio", "0.01"}}, input);
+    check(find_entry("redsync"), {{"ratio", "0.01"}, {"variant", "paper"}, {"search", "trimmed"}}, input);
+    check(find_entry("redsync"), {{"ratio", "0.01"}, {"variant", "paper"}, {"search", "binary"}, {"interval", "2"}},
+          input);
+    check(find_entry("sidco"), {{"ratio", "0.01"}}, input);
+    check(find_entry("gradient_dropping"), {{"ratio", "0.01"}}, input);
+    check(find_entry("hard_threshold"), {{"lambda", "4"}}, input);
   }
 }
 

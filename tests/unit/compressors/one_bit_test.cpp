@@ -1,9 +1,8 @@
 // 1-bit SGD against a plain serial reference by columns: identities, bytes, what travels as it is.
-#include "gradcomp/compressors/one_bit.hpp"
-
 #include <algorithm>
 #include <set>
 
+#include "gradcomp/core/registry.hpp"
 #include "unit/compressors/dense_rig.hpp"
 
 namespace gradcomp {
@@ -36,7 +35,7 @@ void for_columns(const Layout& layout, const F& f) {
 
 class OneBit : public testing::TestWithParam<std::string> {
  protected:
-  Rig rig(const Layout& layout) const { return {compressors::one_bit(), layout, {{"threshold", GetParam()}}}; }
+  Rig rig(const Layout& layout) const { return {find_entry("one_bit"), layout, {{"threshold", GetParam()}}}; }
   bool mean = GetParam() == "mean";
 };
 INSTANTIATE_TEST_SUITE_P(Thresholds, OneBit, testing::Values("zero", "mean"),
@@ -108,7 +107,7 @@ TEST(OneBitMean, TwoValuesOfOneSignAreExact) {
       Floats x(static_cast<std::size_t>(layout.count()), low);
       for (std::size_t i = 0; i < x.size(); ++i)
         x[i] = static_cast<int>((i + 7 * (i / 1500)) % 1500) < often ? high : low;
-      EXPECT_EQ(Rig(compressors::one_bit(), layout, {{"threshold", "mean"}}).round_trip(x), x) << low << " " << often;
+      EXPECT_EQ(Rig(find_entry("one_bit"), layout, {{"threshold", "mean"}}).round_trip(x), x) << low << " " << often;
     }
   }
 }
@@ -118,7 +117,7 @@ TEST(OneBitMean, ContractsColumnsWithALargeMean) {
   Floats x = normal_values(10000, 7);
   for (float& v : x) v += 3;
   const auto error = [&](const std::string& threshold) {
-    return error_share(x, Rig(compressors::one_bit(), layout, {{"threshold", threshold}}).round_trip(x));
+    return error_share(x, Rig(find_entry("one_bit"), layout, {{"threshold", threshold}}).round_trip(x));
   };
   EXPECT_LT(error("mean"), 0.5 * error("zero"));
   for (float& v : x) v -= 3;  // 1 - 2 / pi of normal values, by either
@@ -181,8 +180,8 @@ TEST_P(OneBit, TelescopesAndTrustsNothing) {
   Layout layout;
   layout.add("a", {3, 130}).add("b", {33}).add("c", {2, 3});
   const Given given{{"threshold", GetParam()}};
-  check_telescopes(compressors::one_bit(), given, layout);
-  check_hostile(compressors::one_bit(), given, layout);
+  check_telescopes(find_entry("one_bit"), given, layout);
+  check_hostile(find_entry("one_bit"), given, layout);
   Rig own = rig(layout);
   const Bytes good = own.encode(plain_source(normal_values(layout.count(), 11)));
   const auto set = [&](std::size_t word, float value) {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "gradcomp/compressors/powersgd.hpp"
+#include "gradcomp/core/registry.hpp"
 
 namespace powersgd_test {
 
@@ -32,7 +32,7 @@ inline Floats normal_values(index_t n, unsigned seed, float scale = 1) {
 struct Workers {
   Workers(const Layout& layout, const Given& given, int workers, bool feedback = true)
       : bucket(layout), ranks(workers), memory(static_cast<std::size_t>(workers)) {
-    const Entry entry = compressors::powersgd();
+    const Entry entry = find_entry("powersgd");
     method = entry.make(ParameterValues("powersgd", entry.info.parameters, given));
     for (int w = 0; w < workers; ++w) {
       states.push_back(method->prepare(layout));

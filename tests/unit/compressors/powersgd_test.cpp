@@ -22,7 +22,7 @@ Layout resnet20() {
 }
 
 index_t bytes_of(const Layout& layout, int rank) {
-  const Entry entry = compressors::powersgd();
+  const Entry entry = find_entry("powersgd");
   return entry.make(ParameterValues("powersgd", entry.info.parameters, {{"rank", std::to_string(rank)}}))
       ->payload_bytes(layout, 0);
 }

@@ -329,7 +329,7 @@ TEST(PowerSgdVariants, BiasedWithFeedbackDescendsFasterThanUnbiased) {
 }
 
 TEST(PowerSgdVariants, UnbiasedRefusesFeedback) {
-  const Entry entry = compressors::powersgd();
+  const Entry entry = find_entry("powersgd");
   const auto method = entry.make(ParameterValues("powersgd", entry.info.parameters, options("unbiased", 2)));
   EXPECT_EQ(method->info().feedbacks, std::vector<std::string>{"none"});
   EXPECT_EQ(method->info().property, Info::Property::unbiased);

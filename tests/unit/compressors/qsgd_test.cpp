@@ -1,7 +1,5 @@
 // QSGD against a plain serial reference of the format: unbiased with the analytic variance, nothing lost with error
 // feedback, sizes, bytes, hostile payloads.
-#include "gradcomp/compressors/qsgd.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "decoding.hpp"
+#include "gradcomp/core/registry.hpp"
 
 namespace gradcomp {
 namespace {
@@ -30,7 +29,7 @@ Source plain_source(const Floats& gradient) {
 /// One rank of QSGD. It needs device memory that is host memory.
 struct Harness {
   explicit Harness(const Layout& layout, const Given& given = {})
-      : entry(compressors::qsgd()),
+      : entry(find_entry("qsgd")),
         method(entry.make(ParameterValues("qsgd", entry.info.parameters, given))),
         state(method->prepare(layout)) {}
 
@@ -123,7 +122,7 @@ TEST(Qsgd, IsUnbiasedFarBelowSixteenBits) {
 
 TEST(Qsgd, BytesMatchTheFormulaForManySegmentsAndSizes) {
   // ResNet-18 and ResNet-20 as one vector each, 4 bits, groups of 512
-  const Entry entry = compressors::qsgd();
+  const Entry entry = find_entry("qsgd");
   const auto method = entry.make(ParameterValues("qsgd", entry.info.parameters, {}));
   EXPECT_EQ(method->payload_bytes(Layout::flat(11173962), 0), 5674281);
   EXPECT_EQ(method->payload_bytes(Layout::flat(269722), 0), 136969);

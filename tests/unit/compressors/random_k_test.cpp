@@ -1,13 +1,12 @@
-#include "gradcomp/compressors/random_k.hpp"
-
 #include "gradcomp/compressors/detail/sparse/sparsifier.hpp"
+#include "gradcomp/core/registry.hpp"
 #include "unit/compressors/sparse_rig.hpp"
 
 namespace sparse_test {
 namespace {
 
 Rig rig_of(const Layout& layout, std::map<std::string, std::string> options, bool residual) {
-  return Rig(compressors::random_k(), options, layout, residual);
+  return Rig(find_entry("random_k"), options, layout, residual);
 }
 
 /// Rig::finish() after an exchange with this sum.

@@ -1,11 +1,10 @@
-#include "gradcomp/compressors/redsync.hpp"
-
+#include "gradcomp/core/registry.hpp"
 #include "unit/compressors/threshold_checks.hpp"
 
 namespace sparse_test {
 namespace {
 
-const Entry entry = compressors::redsync();
+const Entry entry = find_entry("redsync");
 
 index_t count_above(const std::vector<float>& a, double eta) {
   return std::count_if(a.begin(), a.end(), [&](float v) { return std::fabs(static_cast<double>(v)) > eta; });

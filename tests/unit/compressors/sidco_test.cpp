@@ -1,14 +1,13 @@
-#include "gradcomp/compressors/sidco.hpp"
-
 #include "gradcomp/compressors/detail/sparse/sidco_stages.hpp"
 #include "gradcomp/compressors/detail/sparse/sparsifier.hpp"
+#include "gradcomp/core/registry.hpp"
 #include "unit/compressors/sparse_rig.hpp"
 
 namespace sparse_test {
 namespace {
 
 Rig rig_of(const Layout& layout, std::map<std::string, std::string> options, bool residual = true) {
-  return Rig(compressors::sidco(), options, layout, residual);
+  return Rig(find_entry("sidco"), options, layout, residual);
 }
 
 double ratio_of(const Rig& rig) {

@@ -1,9 +1,7 @@
 // sign and signum: exactly n bits, the order of bits, the sign of zeros, invariance under scaling, momentum.
-#include "gradcomp/compressors/sign.hpp"
-
 #include <algorithm>
 
-#include "gradcomp/compressors/signum.hpp"
+#include "gradcomp/core/registry.hpp"
 #include "unit/compressors/dense_rig.hpp"
 
 namespace gradcomp {
@@ -18,7 +16,7 @@ Floats signs_of(const Floats& x) {
 }
 
 TEST(Sign, IsNBitsExactly) {
-  for (const Entry& entry : {compressors::sign(), compressors::signum()}) {
+  for (const Entry& entry : {find_entry("sign"), find_entry("signum")}) {
     for (const index_t n : edge_sizes()) {
       Rig rig(entry, Layout::flat(n));
       const Floats x = normal_values(n, 3);
@@ -43,7 +41,7 @@ TEST(Sign, BitsOfAWholeBlockAreVerticalAndThoseBehindAreNot) {
         std::size_t{2047}, std::size_t{2048}, std::size_t{2048 + 40}, std::size_t{n - 1}}) {
     Floats x(n, 1.0f);
     x[i] = -1;
-    const Bytes payload = Rig(compressors::sign(), Layout::flat(static_cast<index_t>(n))).encode(plain_source(x));
+    const Bytes payload = Rig(find_entry("sign"), Layout::flat(static_cast<index_t>(n))).encode(plain_source(x));
     std::vector<std::uint32_t> words((payload.size() - static_cast<std::size_t>(payload_header_bytes)) / 4);
     std::memcpy(words.data(), payload.data() + payload_header_bytes, 4 * words.size());
     std::vector<std::uint32_t> expected(words.size(), 0);
@@ -60,14 +58,14 @@ TEST(Sign, SegmentsDoNotMatter) {
   Layout layout;
   layout.add("a", {33}).add("b", {0}).add("c", {5, 7}).add("d", {2000});
   const Floats x = normal_values(layout.count(), 4);
-  const Bytes one = Rig(compressors::sign(), layout.fused()).encode(plain_source(x));
-  EXPECT_EQ(Rig(compressors::sign(), layout).encode(plain_source(x)), one);
+  const Bytes one = Rig(find_entry("sign"), layout.fused()).encode(plain_source(x));
+  EXPECT_EQ(Rig(find_entry("sign"), layout).encode(plain_source(x)), one);
 }
 
 TEST(Sign, ZerosDenormalsAndHugeValues) {
   const float huge = std::numeric_limits<float>::max(), tiny = std::numeric_limits<float>::denorm_min();
   const Floats x{0.0f, -0.0f, tiny, -tiny, huge, -huge, 1e-40f, -1e-40f};
-  EXPECT_EQ(Rig(compressors::sign(), Layout::flat(8)).round_trip(x), (Floats{1, 1, 1, -1, 1, -1, 1, -1}));
+  EXPECT_EQ(Rig(find_entry("sign"), Layout::flat(8)).round_trip(x), (Floats{1, 1, 1, -1, 1, -1, 1, -1}));
 }
 
 TEST(Sign, ScaleDoesNotMatter) {
@@ -75,14 +73,14 @@ TEST(Sign, ScaleDoesNotMatter) {
   for (const float scale : {0.3f, 1e-20f, 1e20f}) {
     Floats y = x;
     for (float& v : y) v *= scale;
-    for (const Entry& entry : {compressors::sign(), compressors::signum()}) {
+    for (const Entry& entry : {find_entry("sign"), find_entry("signum")}) {
       EXPECT_EQ(Rig(entry, Layout::flat(5000)).round_trip(y), Rig(entry, Layout::flat(5000)).round_trip(x)) << scale;
     }
   }
 }
 
 TEST(Sign, HasNoFeedbackAndASmallRate) {
-  for (const Entry& entry : {compressors::sign(), compressors::signum()}) {
+  for (const Entry& entry : {find_entry("sign"), find_entry("signum")}) {
     EXPECT_EQ(entry.info.feedbacks, (std::vector<std::string>{"none"}));
     EXPECT_EQ(entry.info.reducer, "vote");
     EXPECT_DOUBLE_EQ(entry.info.learning_rate_scale, 1e-3);
@@ -91,7 +89,7 @@ TEST(Sign, HasNoFeedbackAndASmallRate) {
 }
 
 TEST(Sign, TrustsNothing) {
-  for (const Entry& entry : {compressors::sign(), compressors::signum()}) {
+  for (const Entry& entry : {find_entry("sign"), find_entry("signum")}) {
     check_hostile(entry, {}, Layout::flat(1300));
     Rig rig(entry, Layout::flat(1300));
     Bytes bad = rig.encode(plain_source(normal_values(1300, 5)));
@@ -102,7 +100,7 @@ TEST(Sign, TrustsNothing) {
 
 TEST(Signum, SendsTheSignOfItsRunningMean) {
   for (const char* beta : {"0", "0.5", "0.9"}) {
-    Rig rig(compressors::signum(), Layout::flat(3000), {{"beta", beta}});
+    Rig rig(find_entry("signum"), Layout::flat(3000), {{"beta", beta}});
     std::vector<double> m(3000, 0);
     int different = 0;
     for (int step = 0; step < 6; ++step) {
@@ -121,7 +119,7 @@ TEST(Signum, SendsTheSignOfItsRunningMean) {
 }
 
 TEST(Signum, KeepsTheMomentumWhereTheGradientIsNotFinite) {
-  Rig rig(compressors::signum(), Layout::flat(100));
+  Rig rig(find_entry("signum"), Layout::flat(100));
   rig.encode(plain_source(Floats(100, -1.0f)));
   Floats poisoned(100, 20.0f);
   poisoned[7] = NAN;

@@ -1,6 +1,5 @@
-#include "gradcomp/compressors/sketch.hpp"
-
 #include "gradcomp/compressors/detail/sparse/density.hpp"
+#include "gradcomp/core/registry.hpp"
 #include "unit/compressors/sparse_rig.hpp"
 
 namespace sparse_test {
@@ -11,7 +10,7 @@ using Given = std::map<std::string, std::string>;
 
 std::vector<Rig> ranks_of(int ranks, const Layout& layout, const Given& given, bool residual = true) {
   std::vector<Rig> rigs;
-  for (int r = 0; r < ranks; ++r) rigs.emplace_back(compressors::sketch(), given, layout, residual);
+  for (int r = 0; r < ranks; ++r) rigs.emplace_back(find_entry("sketch"), given, layout, residual);
   return rigs;
 }
 
@@ -95,7 +94,7 @@ TEST(SketchMethod, ReplicasAgreeAndNothingIsLost) {
 
 TEST(SketchMethod, BytesAndColumns) {
   const auto bytes = [](const Given& given, index_t n) {
-    return Rig(compressors::sketch(), given, Layout::flat(1), false).method->payload_bytes(Layout::flat(n), 0);
+    return Rig(find_entry("sketch"), given, Layout::flat(1), false).method->payload_bytes(Layout::flat(n), 0);
   };
   // FetchSGD has k = 50000 and 5 rows of 500000 columns.
   EXPECT_EQ(bytes({}, 50000000), 4 * (5 * 500000 + 4 * 50000));

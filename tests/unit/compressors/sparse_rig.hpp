@@ -7,8 +7,6 @@
 
 #include "copies.hpp"
 #include "decoding.hpp"
-#include "gradcomp/compressors/sidco.hpp"
-#include "gradcomp/compressors/top_k.hpp"
 #include "gradcomp/core/registry.hpp"
 #include "unit/sparse_inputs.hpp"
 

@@ -1,12 +1,11 @@
-#include "gradcomp/compressors/strom.hpp"
-
+#include "gradcomp/core/registry.hpp"
 #include "unit/compressors/quanta_rig.hpp"
 
 namespace sparse_test {
 namespace {
 
 Rig rig_of(const Layout& layout, const std::string& tau, bool multi = false, bool residual = true) {
-  return Rig(compressors::strom(), {{"tau", tau}, {"quanta", multi ? "multi" : "single"}}, layout, residual);
+  return Rig(find_entry("strom"), {{"tau", tau}, {"quanta", multi ? "multi" : "single"}}, layout, residual);
 }
 
 /// The number of quanta that is sent for one accumulated value, from the paper.
@@ -119,7 +118,7 @@ TEST(StromMethod, CorruptPayloadsAreRefused) {
 }
 
 TEST(StromMethod, RefusesWhatItCannotIndex) {
-  const auto method = compressors::strom().make(ParameterValues("strom", compressors::strom().info.parameters, {}));
+  const auto method = find_entry("strom").make(ParameterValues("strom", find_entry("strom").info.parameters, {}));
   Layout layout;
   layout.segments.push_back({0, "too long", {index_t{1} << 31}, 0, index_t{1} << 31});
   EXPECT_THROW(method->prepare(layout), Error);

@@ -1,13 +1,12 @@
-#include "gradcomp/compressors/top_k.hpp"
-
 #include "gradcomp/compressors/detail/sparse/sparsifier.hpp"
+#include "gradcomp/core/registry.hpp"
 #include "unit/compressors/sparse_rig.hpp"
 
 namespace sparse_test {
 namespace {
 
 Rig rig_of(const Layout& layout, const std::string& ratio, bool residual = true) {
-  return Rig(compressors::top_k(), {{"ratio", ratio}}, layout, residual);
+  return Rig(find_entry("top_k"), {{"ratio", ratio}}, layout, residual);
 }
 
 TEST(TopKMethod, SendsTheKLargestOfEachSegmentAndKeepsTheRest) {
@@ -142,7 +141,7 @@ TEST(TopKMethod, CorruptPayloadsAreRefused) {
 }
 
 TEST(TopKMethod, RefusesBadRatios) {
-  const Entry entry = compressors::top_k();
+  const Entry entry = find_entry("top_k");
   for (const char* ratio : {"0", "-1", "1.5", "nan", "x"})
     EXPECT_THROW(ParameterValues("top_k", entry.info.parameters, {{"ratio", ratio}}), Error) << ratio;
 }
@@ -153,7 +152,7 @@ TEST(TopKMethod, GlobalChoiceKeepsMoreEnergyThanOnePerLayer) {
   auto a = make_input("laplace", layout.count());
   for (std::size_t i = 4000; i < 6000; ++i) a[i] *= 0.1f;  // a global choice sends little of this layer
   const auto kept = [&](const Layout& seen) {
-    Rig rig(compressors::top_k(), {{"ratio", "0.01"}}, seen, false);
+    Rig rig(find_entry("top_k"), {{"ratio", "0.01"}}, seen, false);
     rig.produce(a);
     return rig.decoded();
   };
@@ -169,7 +168,7 @@ TEST(TopKMethod, GlobalChoiceKeepsMoreEnergyThanOnePerLayer) {
 
 TEST(TopKMethod,
      KeepsTheLastOfAscendingValues) {  // GRACE cuts at the (k + 1)-th value in the order of indices, and loses the 5
-  Rig rig(compressors::top_k(), {{"ratio", "0.67"}}, Layout::flat(3), false);
+  Rig rig(find_entry("top_k"), {{"ratio", "0.67"}}, Layout::flat(3), false);
   rig.produce({3, 4, 5});
   EXPECT_EQ(rig.decoded().indices, (std::vector<std::uint32_t>{1, 2}));
   EXPECT_EQ(rig.decoded().values, (std::vector<float>{4, 5}));

@@ -53,7 +53,7 @@ TEST(Context, CarriesTheRun) {
   EXPECT_EQ(own["link"]["rate_mbit_s"], 1000.0);
   EXPECT_EQ(own["link"]["latency_us"], 20.0);
   EXPECT_EQ(own["link"]["slowed_by"], 1.0);
-  EXPECT_EQ(own["schema_version"], 2);
+  EXPECT_EQ(own["schema_version"], 3);
   EXPECT_EQ(own["program"], "gradcomp-train");
   EXPECT_EQ(own["communicator"], "emulated(1Gbit/s)/counting/mpi");
   EXPECT_FALSE(own.contains("energy"));

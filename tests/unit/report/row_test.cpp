@@ -71,15 +71,6 @@ TEST(Row, CompressionRatioIsDenseOverPayload) {
   EXPECT_TRUE(Row("none").bytes(0, 0, 0, 4000).json()["compression_ratio"].is_null());
 }
 
-TEST(Row, NoSpeedUpWithoutMatchedQuality) {
-  const auto missed = Row("x").speedup(2.0, 1.5, false).json();
-  EXPECT_TRUE(missed["speedup_vs_fp32"].is_null() && missed["speedup_vs_best_dense"].is_null());
-  EXPECT_EQ(missed["quality_matched"], false);
-  const auto matched = Row("x").speedup(2.0, {}, true).json();
-  EXPECT_EQ(matched["speedup_vs_fp32"], 2.0);
-  EXPECT_TRUE(matched["speedup_vs_best_dense"].is_null());
-}
-
 TEST(Row, NaNBecomesNull) {
   const auto row = Row("x").quality(0.5, std::nan("")).curve({{0}, {0.1}, {8}, {2.3}, {std::nan("")}, {0.9}}).json();
   EXPECT_TRUE(row["test_loss"].is_null());

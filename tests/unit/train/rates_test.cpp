@@ -9,7 +9,6 @@
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/method/spec.hpp"
 #include "gradcomp/train/bucket_sweep.hpp"
-#include "gradcomp/train/mean_interval.hpp"
 #include "gradcomp/train/target.hpp"
 #include "gradcomp/train/tuning.hpp"
 
@@ -219,7 +218,7 @@ TEST(NextRate, GoesDownWhereTheLowestIsBestOrAllDiverged) {
 
 TEST(Contender, OnlyControlsWithoutOptionsHaveTheirRoles) {
   Options options;
-  using Role = Entrant::Role;
+  using Role = Contender::Role;
   const auto all = train::contenders(
       options, parse_methods("fp32,fp16:label=half,bf16,no_exchange,fp32:lr=1,fp16:strategy=synchronous,"
                              "bf16:rounding=stochastic,top_k:label=bf16"));
@@ -237,7 +236,7 @@ TEST(Contender, TheControlThatAccumulatesComesLast) {
   EXPECT_EQ(control().spec.label, "fp32:accumulate=4");
   EXPECT_EQ(control().spec.text, "fp32:strategy=accumulate:strategy.every=4");
   EXPECT_EQ(control().learning_rate, 0.05);
-  EXPECT_EQ(control().role(), Entrant::Role::method);
+  EXPECT_EQ(control().role(), Contender::Role::method);
   options.strategy = "synchronous";
   EXPECT_EQ(control().spec.text, "fp32:strategy=accumulate:strategy.every=4:strategy.overlap=off");
   options.strategy = "no_such";
@@ -271,16 +270,6 @@ TEST(Rates, EveryMethodNeedsOneButTheBound) {
   EXPECT_EQ(contenders[1].learning_rate, 0.7);
   EXPECT_EQ(contenders[1].tuning->steps, 60) << "two rates, three seeds, ten steps";
   EXPECT_EQ(contenders[1].tuning->seconds, 7);
-}
-
-TEST(MeanInterval, IsStudents) {
-  const MeanInterval four({1, 2, 3, 4});  // t(3, 0.975) = 3.18244630528, from scipy.stats.t.ppf
-  EXPECT_EQ(four.mean, 2.5);
-  EXPECT_NEAR(*four.half_width, 3.18244630528 * std::sqrt(5.0 / 3 / 4), 1e-9);
-  EXPECT_EQ(MeanInterval({3}).mean, 3);
-  EXPECT_FALSE(MeanInterval({3}).half_width);
-  EXPECT_TRUE(std::isnan(MeanInterval({}).mean));
-  EXPECT_EQ(*MeanInterval({3, 3, 3}).half_width, 0);
 }
 
 TEST(Target, IsOneOfTheTasksMetric) {

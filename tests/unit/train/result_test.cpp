@@ -36,26 +36,28 @@ MethodResult result(const std::string& spec = "top_k") {
   return r;
 }
 
+const JobFacts job{Options(), "data", {0.1, std::log(10.0), 2000}, {}};
+
+report::Json row_of(const MethodResult& r) { return to_row({r}, 0, job).json(); }
+
 TEST(TrainingRow, HoldsRatesAndRatiosByHand) {
-  const auto row = to_row(result(), true, {2.0, 1.5, {}}, Options(), "data").json();
+  const auto row = row_of(result());
   EXPECT_EQ(row["parameters"], 1000);
   EXPECT_EQ(row["compression_ratio"], 10);
   EXPECT_EQ(row["step_time_ms"]["median"], 8);
   EXPECT_EQ(row["samples_per_second"], 8000);
   EXPECT_EQ(row["gflop_per_second"], 62.5);
   EXPECT_EQ(row["state_bytes_per_parameter"], 4);
-  EXPECT_EQ(row["speedup_vs_fp32"], 2);
-  EXPECT_EQ(row["speedup_vs_best_dense"], 1.5);
   EXPECT_EQ(row["test_quality"], 0.875);
   EXPECT_EQ(row["validation_quality"], 0.75);
   EXPECT_EQ(row["validation_loss"], 0.625);
   EXPECT_EQ(row["replica_hash_equal"], true);
   EXPECT_EQ(row["parameters_hash"], "0000000000000abc");
   for (const char* column : {"loss_floor", "joules_per_step", "bucket_kib", "bucket_sweep", "tuning_steps", "target",
-                             "diverged_at_step", "skipped_steps"}) {
+                             "diverged_at_step", "skipped_steps", "over_links"}) {
     EXPECT_FALSE(row.contains(column)) << column;
   }
-  EXPECT_TRUE(to_row(result("no_exchange"), false, {}, Options(), "data").json()["replica_hash_equal"].is_null());
+  EXPECT_TRUE(row_of(result("no_exchange"))["replica_hash_equal"].is_null());
 }
 
 TEST(TrainingRow, TellsWhatWasAskedFor) {
@@ -66,7 +68,7 @@ TEST(TrainingRow, TellsWhatWasAskedFor) {
   r.contender.bucket_sweep = "real link, strategy overlapped";
   r.contender.tuning = TuningCost{60, 7.5};
   r.target = 0.8;
-  auto row = to_row(r, true, {2.0, 1.5, 1.25}, Options(), "data").json();
+  auto row = row_of(r);
   EXPECT_EQ(row["loss_floor"], 1.25);
   EXPECT_EQ(row["joules_per_step"], 3.5);
   EXPECT_EQ(row["bucket_kib"], 512);
@@ -79,12 +81,11 @@ TEST(TrainingRow, TellsWhatWasAskedFor) {
     EXPECT_TRUE(row[column].is_null()) << column;
   }
   r.reached = Reached{300, 2.5, 1e6};
-  row = to_row(r, true, {2.0, 1.5, 1.25}, Options(), "data").json();
+  row = row_of(r);
   EXPECT_EQ(row["target_reached"], true);
   EXPECT_EQ(row["steps_to_target"], 300);
   EXPECT_EQ(row["time_to_target_s"], 2.5);
   EXPECT_EQ(row["wire_bytes_to_target"], 1e6);
-  EXPECT_EQ(row["speedup_to_target"], 1.25);
 }
 
 TEST(TrainingRow, NamesTheJobAndItsConditions) {
@@ -94,7 +95,7 @@ TEST(TrainingRow, NamesTheJobAndItsConditions) {
   Options options;
   options.model = "vgg11";
   options.seed = 7;
-  const auto row = to_row(r, true, {}, options, "images:train=9").json();
+  const auto row = to_row({r}, 0, {options, "images:train=9", job.trivial, {}}).json();
   EXPECT_EQ(row["name"], "train/vgg11/mine");
   EXPECT_EQ(row["method"], "top_k:ratio=0.01:lr=0.25:label=mine");
   EXPECT_EQ(row["label"], "mine");
@@ -123,29 +124,31 @@ MethodResult diverged() {
 }
 
 TEST(TrainingRow, OfADivergedRunHasTimesAndNoQualities) {
-  const auto row = to_row(diverged(), false, {}, Options(), "data").json();
+  const auto row = to_row({result("fp32"), diverged()}, 1, job).json();
   EXPECT_EQ(row["diverged_at_step"], 812);
   EXPECT_EQ(row["step_time_ms"]["median"], 8);
   EXPECT_EQ(row["wire_bytes"], 900);
   EXPECT_EQ(row["replica_hash_equal"], true);
-  EXPECT_EQ(row["quality_matched"], false);
-  for (const char* column : {"test_quality", "test_accuracy", "test_loss", "validation_quality", "validation_loss",
-                             "speedup_vs_fp32", "speedup_vs_best_dense"}) {
+  for (const char* column :
+       {"test_quality", "test_accuracy", "test_loss", "validation_quality", "validation_loss", "lack"}) {
     EXPECT_TRUE(row[column].is_null()) << column;
   }
   EXPECT_FALSE(row.contains("parameters_hash"));
-  EXPECT_THAT(to_table({diverged()}, {{}}).text(), ContainsRegex("top_k .* +8000 +diverged at step 812 +- +- *\n"));
-  EXPECT_EQ(outcome_of(diverged()).diverged_at, 812);
+  EXPECT_THAT(to_table({result("fp32"), diverged()}, job).text(),
+              ContainsRegex("top_k .* +8000 +diverged at step 812 +- +- *\n"));
+  MethodResult fp32 = diverged();
+  fp32.contender = result("fp32").contender;
+  EXPECT_THAT(to_table({fp32, result()}, job).text(), ContainsRegex("top_k .* +8000 +87.5 % +- +- *\n"));
 }
 
 TEST(TrainingRow, HoldsSlicesAndStaleness) {
   MethodResult r = result();
   for (const char* column : {"sampler", "slices_per_step", "slices", "moved_samples", "staleness_mean"}) {
-    EXPECT_FALSE(to_row(r, true, {}, Options(), "data").json().contains(column)) << column;
+    EXPECT_FALSE(row_of(r).contains(column)) << column;
   }
   r.sampling = Sampling{"mercury", {{1, 2, 3}, {0, 2}}, 5, 640};
   r.staleness = Staleness{1.5, 4};
-  const auto row = to_row(r, true, {}, Options(), "data").json();
+  const auto row = row_of(r);
   EXPECT_EQ(row["sampler"], "mercury");
   EXPECT_EQ(row["slices_per_step"], 1.6) << "8 slices in 5 steps of ranks";
   EXPECT_EQ(row["slices"], (report::Json{{1, 2, 3}, {0, 2}}));
@@ -154,61 +157,132 @@ TEST(TrainingRow, HoldsSlicesAndStaleness) {
   EXPECT_EQ(row["staleness_mean"], 1.5);
   EXPECT_EQ(row["staleness_max"], 4);
   r.sampling->slices = {{}, {}};
-  EXPECT_EQ(to_row(r, true, {}, Options(), "data").json()["slices_per_step"], 0);
-  EXPECT_THAT(to_table({r}, {{}}).text(), testing::HasSubstr("importance"));
+  EXPECT_EQ(row_of(r)["slices_per_step"], 0);
+  EXPECT_THAT(to_table({r}, job).text(), testing::HasSubstr("importance"));
 }
 
-TEST(Outcome, IsScaledToAsManySamplesAsAllRanksWouldTake) {
+/// A result with another quality.
+MethodResult reached(const char* spec, double quality) {
+  MethodResult r = result(spec);
+  r.test_quality = quality;
+  return r;
+}
+
+TEST(TrainingRow, HoldsWhatAJudgeNeeds) {
+  const std::vector<MethodResult> all{reached("fp32", 0.9), reached("top_k", 0.875), reached("no_exchange", 0.95)};
+  const auto fp32 = to_row(all, 0, job).json(), own = to_row(all, 1, job).json();
+  EXPECT_EQ(fp32["role"], "fp32");
+  EXPECT_EQ(fp32["lack"], 0);
+  EXPECT_EQ(own["role"], "method");
+  EXPECT_NEAR(own["lack"].get<double>(), 0.025, 1e-12);
+  EXPECT_EQ(own["lack_allowed"], 0.02);
+  // 0.1 by chance, and five times the tolerance.
+  EXPECT_DOUBLE_EQ(own["reference_quality"].get<double>(), 0.2);
+  EXPECT_EQ(to_row(all, 2, job).json()["role"], "bound");
+  EXPECT_TRUE(to_row({all[1]}, 0, job).json()["lack"].is_null()) << "there is no fp32";
+}
+
+TEST(TrainingRow, HoldsTheStepOverEachLink) {
   MethodResult r = result();
-  r.ranks = 4;
-  r.workers = 3;
-  r.reached = Reached{300, 2.5, 1e6};
-  r.replicas_equal = false;
-  const Outcome outcome = outcome_of(r);
-  EXPECT_DOUBLE_EQ(outcome.step_time, 4.0 / 3 * 32 / 3);
-  EXPECT_EQ(outcome.quality, 0.875);
-  EXPECT_EQ(outcome.time_to_target, 2.5);
-  EXPECT_TRUE(outcome.reached_target);
-  EXPECT_FALSE(outcome.replicas_equal);
-}
-
-TEST(BucketsSwept, NeedsAllThreeControlsAtBucketsOfTheirOwn) {
-  std::vector<MethodResult> all{result("fp32"), result("fp16"), result("bf16"), result("top_k")};
-  for (std::size_t i = 0; i < 3; ++i) {
-    EXPECT_FALSE(buckets_swept(all)) << i;
-    all[i].contender.bucket_kib = 256;
-  }
-  EXPECT_TRUE(buckets_swept(all));
-  all.erase(all.begin());
-  EXPECT_FALSE(buckets_swept(all));
+  r.step_link = {0, 1, 0};
+  const auto links =
+      to_row({r}, 0, {Options(), "data", job.trivial, {{100e6, 1e-5}, {400e6, 1e-5}}}).json()["over_links"];
+  ASSERT_EQ(links.size(), 2U);
+  EXPECT_EQ(links[0]["rate_mbit_s"], 100);
+  EXPECT_EQ(links[0]["step_time_ms"]["mean"], 14);
+  EXPECT_EQ(links[1]["rate_mbit_s"], 400);
+  EXPECT_EQ(links[1]["step_time_ms"]["mean"], 4);
 }
 
 TEST(TrainingTable, HasALineForEachMethod) {
   auto late = result("fp16");
   late.payload_bytes = 0;
-  // The 95th percentile of {4, 8, 20} is at position 0.95 x 2 = 1.9, and is 8 + 0.9 x 12 = 18.8.
-  const std::string text = to_table({result(), late}, {{2.0, 1.5, {}}, {}}).text();
+  late.step_ms = {16, 16, 32};
+  auto fp32 = reached("fp32", 0.9);
+  fp32.step_ms = {64, 64, 64};
+  late.test_quality = 0.885;
+  // The 95th percentile of {4, 8, 20} is at position 0.95 x 2 = 1.9, and is 8 + 0.9 x 12 = 18.8. Its mean is 32 / 3.
+  const std::string text = to_table({fp32, result(), late}, job).text();
   EXPECT_THAT(text,
-              ContainsRegex("top_k +400 B +10.0 +8.00 +18.8 +1.50 +- +0.250 +- +- +- +- +8000 +87.5 % +2.00x +1.50x"));
-  EXPECT_THAT(text, ContainsRegex("fp16 +0 B +- +8.00 .* +- +-\n"));
+              ContainsRegex("top_k +400 B +10.0 +8.00 +18.8 +1.50 +- +0.250 +- +- +- +- +8000 +87.5 % +2.5 points "
+                            "+.6.00x."))
+      << "in brackets: it lacks more than 2 points";
+  EXPECT_THAT(text, ContainsRegex("fp16 +0 B +- +16.0 .* +1.5 points +3.00x\n"));
   EXPECT_THAT(text,
               ContainsRegex(" +payload +compression +step ms +forward +backward +compress +exchange +hidden +exposed "
-                            "+decompress +samples +test +speed-up +vs best *\n"
+                            "+decompress +samples +test +behind +fp32's time *\n"
                             "method +per step +ratio +median +p95 +ms +ms +ms +ms +ms +ms +ms +per s +accuracy "
-                            "+vs fp32 +dense *\n"));
+                            "+fp32 +over its own *\n"));
   EXPECT_THAT(text, testing::Not(testing::HasSubstr("joules")));
+  EXPECT_THAT(to_table({result()}, job).text(), ContainsRegex("top_k .* +87.5 % +- +-\n")) << "there is no fp32";
   late.joules_per_step = 3.5;
-  EXPECT_THAT(to_table({result(), late}, {{}, {}}).text(), ContainsRegex("fp16 .* +3.50\n"));
+  EXPECT_THAT(to_table({result(), late}, job).text(), ContainsRegex("fp16 .* +3.50\n"));
+}
+
+TEST(TrainingTable, CountsStepsWithServersAsManySamples) {
+  auto fp32 = result("fp32"), served = result();
+  served.ranks = 4;
+  served.workers = 3;
+  EXPECT_THAT(to_table({fp32, served}, job).text(), ContainsRegex("top_k .* +0.750x\n")) << "a step of 3 of 4 ranks";
+}
+
+TEST(LinksTable, ShowsEveryLink) {
+  auto fp32 = result("fp32"), own = result();
+  own.step_link = fp32.step_link = {0, 1, 0};
+  own.step_ms = {7, 8, 7};
+  const JobFacts two{Options(), "data", job.trivial, {{100e6, 1e-5}, {400e6, 1e-5}}};
+  const std::string text = to_links_table({fp32, own}, two).text();
+  EXPECT_THAT(text, ContainsRegex("100Mbit/s .*400Mbit/s"));
+  EXPECT_THAT(text, ContainsRegex("top_k +7.00 +2.00x +8.00 +0.500x\n"));
+  EXPECT_THAT(to_table({fp32, own}, two).text(), ContainsRegex("top_k .* +0.0 points +-\n")) << "each link has its own";
 }
 
 TEST(TargetTable, SaysWhoMissed) {
   auto reached = result();
   reached.reached = Reached{300, 2.5, 1e6};
-  const std::string text = to_target_table({reached, result("fp16")}, {{{}, {}, 1.25}, {}}).text();
-  EXPECT_THAT(text, ContainsRegex("top_k +300 +2.50 +1.00 MB +1.25x"));
-  EXPECT_THAT(text, ContainsRegex("fp16 +missed +- +- +-\n"));
-  EXPECT_THAT(text, ContainsRegex(" +steps to +seconds to +sent by a rank +speed-up *\n"
-                                  "method +target +target +to target +to target *\n"));
+  const std::string text = to_target_table({reached, result("fp16")}).text();
+  EXPECT_THAT(text, ContainsRegex("top_k +300 +2.50 +1.00 MB *\n"));
+  EXPECT_THAT(text, ContainsRegex("fp16 +missed +- +- *\n"));
+  EXPECT_THAT(text, ContainsRegex(" +steps to +seconds to +sent by a rank *\n"
+                                  "method +target +target +to target *\n"));
+}
+
+TEST(MethodResult, SpeedIsTheTotalTimeOfTheSteps) {
+  auto r = result();
+  r.step_ms = {1, 1, 1, 97};
+  r.step_link = {0, 1, 0, 1};
+  EXPECT_EQ(r.median_ms(), 1);
+  EXPECT_EQ(r.mean_ms(), 25) << "a step that sends everything counts";
+  EXPECT_EQ(r.step_ms_over(1), (std::vector<double>{1, 97}));
+}
+
+TEST(Metric, IsOfTheKindOfTheTask) {
+  const nn::Loss loss{4 * std::log(50.0), 3, 4};
+  const Metric accuracy;
+  for (const auto kind : {InputShape::Kind::images, InputShape::Kind::frames}) {
+    EXPECT_EQ(Metric(kind).name, "accuracy");
+    EXPECT_EQ(Metric(kind).of(loss), 0.75);
+    EXPECT_EQ(Metric(kind).text(0.75), "75.0 %");
+  }
+  const Metric perplexity(InputShape::Kind::tokens);
+  EXPECT_EQ(perplexity.name, "perplexity");
+  EXPECT_NEAR(perplexity.of(loss), 50, 1e-12);
+  EXPECT_FALSE(perplexity.reaches(std::nan(""), 60) || accuracy.reaches(std::nan(""), 0));
+  EXPECT_DOUBLE_EQ(accuracy.lack(0.8, 0.9), 0.9 - 0.8);
+  EXPECT_DOUBLE_EQ(perplexity.lack(50, 100), -std::log(2.0));
+  EXPECT_EQ(perplexity.lack_text(std::log(1.023)), "2.3 %");
+  EXPECT_EQ(accuracy.lack_text(-0.0123), "-1.2 points");
+  EXPECT_NEAR(perplexity.limit(0.05), std::log(1.05), 1e-15);
+  EXPECT_EQ(accuracy.of(Trivial{0.25, 1, 4}), 0.25);
+  EXPECT_DOUBLE_EQ(perplexity.of(Trivial{0.25, std::log(7.0), 4}), 7);
+}
+
+TEST(Metric, KnowsWhatIsWorthMatching) {
+  EXPECT_DOUBLE_EQ(Metric().enough({0.1, 2, 2000}, 0.02), 0.2) << "five times the tolerance";
+  EXPECT_DOUBLE_EQ(Metric().enough({0.1, 2, 2000}, 0.001), 0.15) << "0.05";
+  EXPECT_DOUBLE_EQ(Metric().enough({0.1, 2, 30}, 0), 0.1 + 3 * std::sqrt(0.1 * 0.9 / 30)) << "three standard errors";
+  const Metric perplexity(InputShape::Kind::tokens);
+  EXPECT_NEAR(perplexity.enough({0.1, std::log(300.0), 2000}, 0.02), 300 / std::pow(1.02, 5), 1e-9);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-#include "gradcomp/coders/index_coders/bitmap.hpp"
-
+// bitmap: bit i is set if index i is kept; ceil(elements / 32) words.
 #include "gradcomp/coders/chunk_work.hpp"
+#include "gradcomp/coders/index_coding.hpp"
 #include "gradcomp/coders/positions.hpp"
 
 namespace gradcomp::index_coders {

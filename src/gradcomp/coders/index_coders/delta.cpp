@@ -1,9 +1,10 @@
-#include "gradcomp/coders/index_coders/delta.hpp"
-
+// delta: for each index, the difference to the index before (to -1 for the first), minus one, as a LEB128 varint of 1
+// to 5 bytes in its shortest form (7 bits per byte, low bits first); then zero bytes up to a multiple of 4.
 #include <algorithm>
 
 #include "gradcomp/coders/chunk_work.hpp"
 #include "gradcomp/coders/gaps.hpp"
+#include "gradcomp/coders/index_coding.hpp"
 #include "gradcomp/core/payload.hpp"
 #include "gradcomp/core/read_back.hpp"
 

@@ -1,16 +1,16 @@
-#include "gradcomp/coders/index_coders/packed.hpp"
-
+// packed: each index in ceil(log2 elements) bits, all in one bit string (kernels/pack/bit_fields.hpp).
 #include <bit>
 
+#include "gradcomp/coders/index_coding.hpp"
 #include "gradcomp/coders/positions.hpp"
 
 namespace gradcomp::index_coders {
+namespace {
 
+/// Width of a field, 0 for a single element.
 int packed_width(index_t elements) {
   return elements <= 1 ? 0 : std::bit_width(static_cast<std::uint64_t>(elements - 1));
 }
-
-namespace {
 
 index_t packed_bytes(index_t elements, index_t kept) { return 4 * kernels::field_words(kept, packed_width(elements)); }
 

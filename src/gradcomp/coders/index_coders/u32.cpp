@@ -1,4 +1,5 @@
-#include "gradcomp/coders/index_coders/u32.hpp"
+// u32: each index in 4 bytes.
+#include "gradcomp/coders/index_coding.hpp"
 
 namespace gradcomp::index_coders {
 namespace {

@@ -1,6 +1,7 @@
-#include "gradcomp/coders/value_coders/bf16.hpp"
-
+// bf16: each value in 2 bytes (kernels/quantise/casts.hpp), clamped to the largest number of bfloat16; then zero bytes
+// up to a multiple of 4.
 #include "gradcomp/coders/halves.hpp"
+#include "gradcomp/coders/value_coder.hpp"
 
 namespace gradcomp::value_coders {
 

@@ -1,5 +1,5 @@
-#include "gradcomp/coders/value_coders/f32.hpp"
-
+// f32: each value in 4 bytes, exact.
+#include "gradcomp/coders/value_coder.hpp"
 #include "gradcomp/core/source.hpp"
 
 namespace gradcomp::value_coders {

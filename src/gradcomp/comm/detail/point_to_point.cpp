@@ -1,6 +1,7 @@
 #include "gradcomp/comm/detail/point_to_point.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "gradcomp/comm/mpi_session.hpp"
@@ -19,7 +20,6 @@ PointToPoint::PointToPoint(MPI_Comm comm, index_t limit, double limit_seconds)
     : m_limit(limit), m_limit_seconds(limit_seconds) {
   check_mpi(MPI_Comm_dup(comm, &m_comm), "MPI_Comm_dup");
   check_mpi(MPI_Comm_set_errhandler(m_comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  check_mpi(MPI_Comm_size(m_comm, &m_ranks), "MPI_Comm_size");
   int level = MPI_THREAD_SINGLE;
   check_mpi(MPI_Query_thread(&level), "MPI_Query_thread");
   m_threads = level == MPI_THREAD_MULTIPLE;
@@ -33,27 +33,37 @@ PointToPoint::~PointToPoint() {
   m_wake.notify_all();
   if (m_thread.joinable()) m_thread.join();
   if (m_abandoned) {  // a message may never end, and MPI uses its buffers until it does
-    new std::deque<MessagePtr>(std::move(m_pending));
+    new std::vector<MessagePtr>(std::move(m_all));
     return;
   }
   for (const auto& message : m_pending) {
     auto& pieces = message->pieces;
-    if (!message->error && !pieces.empty()) {
-      MPI_Waitall(static_cast<int>(pieces.size()), pieces.data(), MPI_STATUSES_IGNORE);
-    }
+    if (!message->is_send && !pieces.empty()) MPI_Cancel(pieces.data());
+    MPI_Waitall(static_cast<int>(pieces.size()), pieces.data(), MPI_STATUSES_IGNORE);
   }
   MPI_Comm_free(&m_comm);
 }
 
-PointToPoint::MessagePtr PointToPoint::send(const void* data, index_t bytes, int to, int tag,
-                                            std::vector<std::byte> host) {
-  auto message = std::make_shared<Message>();
+PointToPoint::MessagePtr PointToPoint::take() {
+  const std::lock_guard lock(m_mutex);
+  for (const auto& held : m_all) {
+    if (held.use_count() > 1) continue;
+    std::atomic_thread_fence(std::memory_order_acquire);  // another thread may have been the last to let go
+    held->pieces.clear();
+    held->moved = 0;
+    held->ended = false;
+    held->error = nullptr;
+    return held;
+  }
+  return m_all.emplace_back(std::make_shared<Message>());
+}
+
+void PointToPoint::send(const MessagePtr& message, const void* data, index_t bytes, int to, int tag) {
   message->is_send = true;
   message->data = static_cast<const std::byte*>(data);
   message->capacity = bytes;
   message->peer = to;
   message->tag = tag;
-  message->host = std::move(host);  // moves no bytes, so that `data` stays valid
   message->pieces.resize(static_cast<std::size_t>(bytes / m_limit + 1));
   for (std::size_t i = 0; i < message->pieces.size(); ++i) {
     const index_t first = static_cast<index_t>(i) * m_limit;
@@ -61,30 +71,27 @@ PointToPoint::MessagePtr PointToPoint::send(const void* data, index_t bytes, int
                         m_comm, &message->pieces[i]),
               "MPI_Isend");
   }
-  return add(std::move(message));
+  add(message);
 }
 
-PointToPoint::MessagePtr PointToPoint::receive(void* data, index_t capacity, int from, int tag,
-                                               std::vector<std::byte> host) {
-  auto message = std::make_shared<Message>();
+void PointToPoint::receive(const MessagePtr& message, void* data, index_t capacity, int from, int tag) {
+  message->is_send = false;
   message->target = static_cast<std::byte*>(data);
   message->capacity = capacity;
   message->peer = from;
   message->tag = tag;
-  message->host = std::move(host);
-  return add(std::move(message));
+  add(message);
 }
 
-PointToPoint::MessagePtr PointToPoint::add(MessagePtr message) {
+void PointToPoint::add(const MessagePtr& message) {
   {
     const std::lock_guard lock(m_mutex);
     m_pending.push_back(message);
     progress();  // often the message ends at once
     if (m_threads && !m_thread.joinable() && !m_pending.empty()) m_thread = std::thread([this] { serve(); });
-    if (!std::exchange(m_asleep, false)) return message;
+    if (!std::exchange(m_asleep, false)) return;
   }
   m_wake.notify_one();
-  return message;
 }
 
 void PointToPoint::serve() {
@@ -196,67 +203,57 @@ bool PointToPoint::progress() {
 bool PointToPoint::advance_receive(Message& message) {
   bool moved = false;
   while (!message.ended) {
-    if (message.pieces.empty() && !match(message)) break;
+    if (message.pieces.empty()) {
+      if (!may_post(message)) break;
+      post(message);
+    }
     int arrived = 0;
-    check_mpi(MPI_Test(&message.pieces[0], &arrived, MPI_STATUS_IGNORE), "MPI_Test");
+    MPI_Status status;
+    const int code = MPI_Test(message.pieces.data(), &arrived, &status);
+    int kind = code;
+    if (code != MPI_SUCCESS) MPI_Error_class(code, &kind);
+    if (kind == MPI_ERR_TRUNCATE) {
+      throw Error(fmt::format("receive from {}: a message with tag {} does not fit {} bytes",
+                              message.peer == any_rank ? "any rank" : fmt::format("rank {}", message.peer), message.tag,
+                              message.capacity));
+    }
+    check_mpi(code, "MPI_Test");
     if (arrived == 0) break;
-    land(message);
+    land(message, status);
     moved = true;
   }
   return moved;
 }
 
-/// Begins to receive the next piece, if one is there.
-bool PointToPoint::match(Message& message) {
-  MPI_Message handle = MPI_MESSAGE_NULL;
-  MPI_Status status;
-  bool found = false;
-  if (!is_behind(message, message.peer)) {
-    found = probe(message, message.peer, handle, status);
-  } else if (message.peer == any_rank) {  // older receives claim some of the ranks
-    for (int r = 0; r < m_ranks && !found; ++r) found = !is_behind(message, r) && probe(message, r, handle, status);
+/// Whether no older receive can take pieces of this message, nor this one pieces of theirs.
+bool PointToPoint::may_post(const Message& message) const {
+  for (const auto& other : m_pending) {
+    if (other.get() == &message) break;
+    const bool same_peer = other->peer == message.peer || other->peer == any_rank || message.peer == any_rank;
+    const bool in_order = !other->pieces.empty() && other->capacity < m_limit;  // MPI matches in the order of posting
+    if (!other->is_send && other->tag == message.tag && same_peer && !in_order) return false;
   }
-  if (!found) return false;
-  int bytes = 0;
-  check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
-  message.peer = status.MPI_SOURCE;  // the other pieces come from the same rank
-  message.arriving = bytes;
-  const bool fits = message.moved + bytes <= message.capacity;
-  if (!fits) message.refused.resize(static_cast<std::size_t>(bytes));
-  message.pieces.resize(1);
-  check_mpi(MPI_Imrecv(fits ? message.target + message.moved : message.refused.data(), bytes, MPI_BYTE, &handle,
-                       message.pieces.data()),
-            "MPI_Imrecv");
   return true;
 }
 
-/// Whether a piece from `source` is there for the receive. If so, `handle` gets it.
-bool PointToPoint::probe(const Message& message, int source, MPI_Message& handle, MPI_Status& status) const {
-  int found = 0;
-  check_mpi(MPI_Improbe(source == any_rank ? MPI_ANY_SOURCE : source, message.tag, m_comm, &found, &handle, &status),
-            "MPI_Improbe");
-  return found != 0;
+/// Posts the receive of the next piece.
+void PointToPoint::post(Message& message) {
+  message.pieces.resize(1);
+  check_mpi(
+      MPI_Irecv(message.target + message.moved, static_cast<int>(std::min(m_limit, message.capacity - message.moved)),
+                MPI_BYTE, message.peer == any_rank ? MPI_ANY_SOURCE : message.peer, message.tag, m_comm,
+                message.pieces.data()),
+      "MPI_Irecv");
 }
 
-/// Takes note of a piece that has arrived.
-void PointToPoint::land(Message& message) {
+/// Takes note of a piece that has arrived. The other pieces come from the same rank.
+void PointToPoint::land(Message& message, const MPI_Status& status) {
+  int bytes = 0;
+  check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
   message.pieces.clear();
-  message.moved += message.arriving;
-  message.ended = message.arriving < m_limit;
-  if (message.ended && message.moved > message.capacity) {
-    message.error = std::make_exception_ptr(Error(fmt::format("receive from rank {}: {} bytes do not fit {} bytes",
-                                                              message.peer, message.moved, message.capacity)));
-  }
-}
-
-/// Whether an older receive may match the same pieces from `source`.
-bool PointToPoint::is_behind(const Message& message, int source) const {
-  for (const auto& other : m_pending) {
-    if (other.get() == &message) return false;
-    const bool same_peer = other->peer == source || other->peer == any_rank || source == any_rank;
-    if (!other->is_send && other->tag == message.tag && same_peer) return true;
-  }
-  return false;
+  message.peer = status.MPI_SOURCE;
+  message.moved += bytes;
+  message.ended = bytes < m_limit;
 }
 
 }  // namespace gradcomp::comm

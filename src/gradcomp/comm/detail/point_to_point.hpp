@@ -4,7 +4,9 @@
 // does not allow calls from several threads (MPI_THREAD_MULTIPLE), only test() and wait() make progress.
 //
 // A message of b bytes travels in pieces of `limit` bytes, the last of which is shorter (or empty), so that receivers
-// need not know b. They match each piece by a probe (MPI_Improbe), so that no message is split between two receives.
+// need not know b. Receives are posted at once (MPI_Irecv), so that bytes land where they belong. Only behind a receive
+// whose message may have several pieces, one with the same tag waits: it could take one of these pieces. If a message
+// of several pieces does not fit, its other pieces remain, and the job must end.
 #include <mpi.h>
 
 #include <condition_variable>
@@ -15,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "gradcomp/comm/detail/staging.hpp"
 #include "gradcomp/comm/transport.hpp"
 
 namespace gradcomp::comm {
@@ -28,11 +31,10 @@ class PointToPoint {
     std::byte* target = nullptr;
     index_t capacity = 0;  ///< of a send: bytes of the message
     int peer = 0, tag = 0;
-    std::vector<std::byte> host;  ///< what `data` or `target` points to, if it is not the caller's
+    StagingBuffer host;  ///< what `data` or `target` points to, if it is not the caller's
 
-    std::vector<MPI_Request> pieces;  ///< of a send: all pieces; of a receive: the one that is arriving
-    index_t moved = 0, arriving = 0;  ///< of a receive: bytes that have arrived, and of the piece that is arriving
-    std::vector<std::byte> refused;   ///< receives a piece that does not fit
+    std::vector<MPI_Request> pieces;  ///< of a send: all pieces; of a receive: the one that is posted
+    index_t moved = 0;                ///< of a receive: bytes that have arrived
     bool ended = false;
     std::exception_ptr error;
     Clock::time_point finished;
@@ -42,15 +44,17 @@ class PointToPoint {
   /// Duplicates `comm`. Collective. `limit`: largest piece in bytes. `limit_seconds`: how long wait() waits before it
   /// throws Error; 0: no limit.
   PointToPoint(MPI_Comm comm, index_t limit, double limit_seconds);
-  /// Waits for the sends, and for pieces of receives that are arriving; drops all other receives. After abandon(), or
-  /// if wait() exceeded the limit, waits for nothing.
+  /// Waits for the sends and cancels the receives. After abandon(), or if wait() exceeded the limit, waits for nothing.
   ~PointToPoint();
   PointToPoint(const PointToPoint&) = delete;
   PointToPoint& operator=(const PointToPoint&) = delete;
 
-  /// `data` must live until the message has ended. If it points into `host`, the message keeps it.
-  MessagePtr send(const void* data, index_t bytes, int to, int tag, std::vector<std::byte> host = {});
-  MessagePtr receive(void* data, index_t capacity, int from, int tag, std::vector<std::byte> host = {});
+  /// A message that nobody holds any more, or a new one: a step allocates none.
+  MessagePtr take();
+  /// Starts a message of take(). `data` is the caller's and must live until the message has ended, or lies in its
+  /// buffer.
+  void send(const MessagePtr& message, const void* data, index_t bytes, int to, int tag);
+  void receive(const MessagePtr& message, void* data, index_t capacity, int from, int tag);
   /// Whether the message has ended. Throws what went wrong with it.
   bool test(Message& message);
   /// Returns when the message has ended. Throws what went wrong with it.
@@ -63,24 +67,23 @@ class PointToPoint {
   bool abandoned();
 
  private:
-  MessagePtr add(MessagePtr message);
+  void add(const MessagePtr& message);
   void serve();
   void stop_waiting();
   bool progress();  ///< looks at all messages once; true if something moved
   bool advance_receive(Message& message);
-  bool match(Message& message);
-  void land(Message& message);
-  bool probe(const Message& message, int source, MPI_Message& handle, MPI_Status& status) const;
-  bool is_behind(const Message& message, int source) const;
+  bool may_post(const Message& message) const;
+  void post(Message& message);
+  void land(Message& message, const MPI_Status& status);
 
   MPI_Comm m_comm = MPI_COMM_NULL;
-  int m_ranks = 1;
   index_t m_limit;
   double m_limit_seconds;
   bool m_threads = false;  ///< MPI_THREAD_MULTIPLE
   std::mutex m_mutex;
   std::condition_variable m_wake;
   std::deque<MessagePtr> m_pending;
+  std::vector<MessagePtr> m_all;
   int m_waiting = 0;  ///< callers inside wait()
   bool m_stop = false, m_asleep = false, m_abandoned = false;
   std::thread m_thread;

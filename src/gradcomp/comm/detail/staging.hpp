@@ -11,36 +11,39 @@ using StagingSpace = Kokkos::SharedHostPinnedSpace;
 using StagingSpace = Kokkos::HostSpace;
 #endif
 
+/// A host buffer that grows to the largest use and never shrinks.
+class StagingBuffer {
+ public:
+  std::byte* reserve(index_t bytes) {
+    if (static_cast<index_t>(m_buffer.size()) < bytes) {
+      m_buffer = Kokkos::View<std::byte*, StagingSpace>(
+          Kokkos::view_alloc(Kokkos::WithoutInitializing, "gradcomp::comm::staging"), static_cast<std::size_t>(bytes));
+    }
+    return m_buffer.data();
+  }
+  std::byte* data() const { return m_buffer.data(); }
+
+ private:
+  Kokkos::View<std::byte*, StagingSpace> m_buffer;
+};
+
 class Staging {
  public:
-  /// A host copy of `bytes` bytes at `device`. The buffers grow to the largest call and never shrink.
+  /// A host copy of `bytes` bytes at `device`.
   const void* in(const Exec& exec, const void* device, index_t bytes, bool active) {
     if (!active) return device;
-    reserve(m_in, bytes);
-    to_host(exec, device, m_in.data(), bytes);
+    to_host(exec, device, m_in.reserve(bytes), bytes);
     return m_in.data();
   }
   /// A host buffer for `bytes` bytes that will go to `device`.
-  void* out(void* device, index_t bytes, bool active) {
-    if (!active) return device;
-    reserve(m_out, bytes);
-    return m_out.data();
-  }
+  void* out(void* device, index_t bytes, bool active) { return active ? m_out.reserve(bytes) : device; }
   /// Copies what was written to out() to the device.
   void put(const Exec& exec, void* device, index_t bytes, bool active) {
     if (active) to_device(exec, m_out.data(), device, bytes);
   }
 
  private:
-  using Buffer = Kokkos::View<std::byte*, StagingSpace>;
-
-  static void reserve(Buffer& buffer, index_t bytes) {
-    if (static_cast<index_t>(buffer.size()) >= bytes) return;
-    buffer = Buffer(Kokkos::view_alloc(Kokkos::WithoutInitializing, "gradcomp::comm::staging"),
-                    static_cast<std::size_t>(bytes));
-  }
-
-  Buffer m_in, m_out;
+  StagingBuffer m_in, m_out;
 };
 
 }  // namespace gradcomp::comm

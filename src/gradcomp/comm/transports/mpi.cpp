@@ -132,26 +132,16 @@ class Mpi final : public Transport {
 
  private:
   MpiCallsUnderWay::Leg post(const Exec& exec, const Call& call, std::size_t place) {
-    MpiCallsUnderWay::Leg leg;
-    leg.place = place;
-    std::vector<std::byte> host;  // of a staged message
+    MpiCallsUnderWay::Leg leg{m_engine.take(), place, nullptr};
+    StagingBuffer& host = leg.message->host;
     if (const auto* send = std::get_if<Send>(&call)) {
-      const void* data = send->data;
-      if (m_stage) {
-        host.resize(static_cast<std::size_t>(send->bytes));
-        to_host(exec, data, host.data(), send->bytes);
-        data = host.data();
-      }
-      leg.message = m_engine.send(data, send->bytes, send->to, send->tag, std::move(host));
+      if (m_stage) to_host(exec, send->data, host.reserve(send->bytes), send->bytes);
+      m_engine.send(leg.message, m_stage ? host.data() : send->data, send->bytes, send->to, send->tag);
     } else {
       const auto& receive = std::get<Receive>(call);
-      void* target = receive.data;
-      if (m_stage) {
-        host.resize(static_cast<std::size_t>(receive.capacity));
-        leg.device = receive.data;
-        target = host.data();
-      }
-      leg.message = m_engine.receive(target, receive.capacity, receive.from, receive.tag, std::move(host));
+      if (m_stage) leg.device = receive.data;
+      m_engine.receive(leg.message, m_stage ? host.reserve(receive.capacity) : receive.data, receive.capacity,
+                       receive.from, receive.tag);
     }
     return leg;
   }

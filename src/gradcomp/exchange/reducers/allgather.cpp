@@ -1,11 +1,12 @@
-#include "gradcomp/exchange/reducers/allgather.hpp"
-
+// allgather: one bytes round. Every rank receives all payloads and adds them in rank order: out = sum of decoded / P.
+// For methods that send signs, out is the sign of the sum.
 #include "gradcomp/exchange/detail/refusals.hpp"
 #include "gradcomp/exchange/detail/ties.hpp"
 #include "gradcomp/exchange/receiver.hpp"
+#include "gradcomp/exchange/reducer.hpp"
 #include "gradcomp/kernels/pack/signs.hpp"
 
-namespace gradcomp {
+namespace gradcomp::reducers {
 namespace {
 
 /// Replaces every sum by +-1. A sum of 0 becomes -1 if its element's bit of `ties` is set.
@@ -59,7 +60,7 @@ class Allgather final : public Reducer {
 
 }  // namespace
 
-ReducerEntry reducers::allgather() {
+ReducerEntry allgather() {
   ReducerEntry entry;
   entry.name = "allgather";
   entry.summary = "every rank receives all payloads and adds them up in rank order";
@@ -71,4 +72,4 @@ ReducerEntry reducers::allgather() {
   return entry;
 }
 
-}  // namespace gradcomp
+}  // namespace gradcomp::reducers

@@ -1,8 +1,9 @@
-#include "gradcomp/exchange/reducers/allreduce.hpp"
-
+// allreduce: one to three summable rounds, each of which is one allreduce. It carries dense, linear and low-rank
+// methods.
 #include "gradcomp/exchange/detail/refusals.hpp"
+#include "gradcomp/exchange/reducer.hpp"
 
-namespace gradcomp {
+namespace gradcomp::reducers {
 namespace {
 
 class Allreduce final : public Reducer {
@@ -19,7 +20,7 @@ class Allreduce final : public Reducer {
 
 }  // namespace
 
-ReducerEntry reducers::allreduce() {
+ReducerEntry allreduce() {
   ReducerEntry entry;
   entry.name = "allreduce";
   entry.summary = "adds messages over all ranks; the transport decides how 16-bit values are added";
@@ -28,4 +29,4 @@ ReducerEntry reducers::allreduce() {
   return entry;
 }
 
-}  // namespace gradcomp
+}  // namespace gradcomp::reducers

@@ -1,13 +1,22 @@
-#include "gradcomp/exchange/reducers/gtop_k.hpp"
-
+// gtop_k: one bytes round of sparse entries. Lists are merged two by two over a binomial tree, whose hops keep the k
+// largest sums, and the result goes down the same tree (gTop-k; Shi et al., ICDCS 2019). It takes any number of ranks
+// P, in 2 ceil(log2 P) hops.
+//
+// A merge adds equal indices and drops all but k entries; k is the larger count of the two lists, or the layout's
+// target if that is larger.
+//   variant=fixed: the merging rank returns what it drops to its own memory, and senders restore nothing, so that
+//     P out + sum of memories = sum of a.
+//   variant=paper: each rank returns those of its own entries whose index is not in the final list. If an early merge
+//     dropped an entry but its index survived through another subtree, this entry is lost.
 #include <algorithm>
 
 #include "gradcomp/exchange/detail/hops.hpp"
 #include "gradcomp/exchange/detail/sparse_reducer.hpp"
+#include "gradcomp/exchange/reducer.hpp"
 #include "gradcomp/kernels/select/merge_sparse.hpp"
 #include "gradcomp/kernels/select/scatter.hpp"
 
-namespace gradcomp {
+namespace gradcomp::reducers {
 namespace {
 
 class GTopK final : public SparseReducer {
@@ -98,7 +107,7 @@ class GTopK final : public SparseReducer {
 
 }  // namespace
 
-ReducerEntry reducers::gtop_k() {
+ReducerEntry gtop_k() {
   ReducerEntry entry;
   entry.name = "gtop_k";
   entry.summary = "merges lists two by two over a binomial tree; every merge keeps the k largest sums";
@@ -113,4 +122,4 @@ ReducerEntry reducers::gtop_k() {
   return entry;
 }
 
-}  // namespace gradcomp
+}  // namespace gradcomp::reducers

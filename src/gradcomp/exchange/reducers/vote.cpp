@@ -1,13 +1,16 @@
-#include "gradcomp/exchange/reducers/vote.hpp"
-
+// vote: majority of signs, in two hops. Rank r owns the r-th part of the sign words. It receives this part from all
+// ranks and counts, and all ranks receive the words of the outcome. out = -1 if more than half of the ranks have the
+// bit set, and +1 if fewer; the method decides ties (detail/ties.hpp). Each rank sends about n / 8 bytes in each hop
+// for any number of ranks; with the reducer allgather it receives n / 8 bytes from every rank.
 #include <cstddef>
 
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/exchange/detail/ties.hpp"
 #include "gradcomp/exchange/receiver.hpp"
+#include "gradcomp/exchange/reducer.hpp"
 #include "gradcomp/kernels/pack/majority.hpp"
 
-namespace gradcomp {
+namespace gradcomp::reducers {
 namespace {
 
 using Words = Vector<std::uint32_t>;
@@ -108,7 +111,7 @@ class Vote final : public Reducer {
 
 }  // namespace
 
-ReducerEntry reducers::vote() {
+ReducerEntry vote() {
   ReducerEntry entry;
   entry.name = "vote";
   entry.summary = "each rank owns a part of the sign bits and counts the votes; all ranks receive the majority";
@@ -120,4 +123,4 @@ ReducerEntry reducers::vote() {
   return entry;
 }
 
-}  // namespace gradcomp
+}  // namespace gradcomp::reducers

@@ -1,10 +1,11 @@
-#include "gradcomp/sampling/samplers/importance.hpp"
-
+// importance: sampling by the loss from all samples of the rank, whose losses are computed anew every few steps. It is
+// the reference without groups for mercury (Zeng et al. 2021): the lowest variance, but many forward passes.
+#include "gradcomp/sampling/batch_sampler.hpp"
 #include "gradcomp/sampling/detail/group_sampler.hpp"
 
-namespace gradcomp {
+namespace gradcomp::samplers {
 
-SamplerEntry samplers::importance() {
+SamplerEntry importance() {
   return {"importance", "draws samples by their loss from all samples of the rank; weights keep the gradient unbiased",
           sampling::with_resharding(
               {Parameter::integer("every", "10", 1, 1e9, "steps from one evaluation of all losses to the next"),
@@ -22,4 +23,4 @@ SamplerEntry samplers::importance() {
           }};
 }
 
-}  // namespace gradcomp
+}  // namespace gradcomp::samplers

@@ -1,13 +1,16 @@
-#include "gradcomp/sampling/samplers/mercury.hpp"
-
+// mercury (Mercury; Zeng et al. 2021): importance of one group of samples per step, computed in slices while gradients
+// travel. So a slow link gives large groups for free, and a fast link small groups. Samples move between ranks so that
+// all ranks have the same sum of importance. The full paper is not public: docs/importance-sampling.md says what comes
+// from it and from the code that its authors released, and what is ours.
 #include <algorithm>
 #include <cmath>
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/sampling/batch_sampler.hpp"
 #include "gradcomp/sampling/detail/group_sampler.hpp"
 #include "gradcomp/sampling/draw.hpp"
 
-namespace gradcomp {
+namespace gradcomp::samplers {
 namespace {
 
 /// Importance = loss + mean of the group; it is used without weights. This is the class Groupwise_Sampler of the code
@@ -35,7 +38,7 @@ sampling::GroupOptions group_options(const SamplerSetup& setup) {
 
 }  // namespace
 
-SamplerEntry samplers::mercury() {
+SamplerEntry mercury() {
   return {
       "mercury",
       "draws samples by their loss from one group in every step; computes losses while gradients are exchanged "
@@ -61,4 +64,4 @@ SamplerEntry samplers::mercury() {
       }};
 }
 
-}  // namespace gradcomp
+}  // namespace gradcomp::samplers

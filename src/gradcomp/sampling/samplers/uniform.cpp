@@ -1,12 +1,13 @@
-#include "gradcomp/sampling/samplers/uniform.hpp"
+// uniform: the batches of the data set itself, which depend on the step alone.
+#include "gradcomp/sampling/batch_sampler.hpp"
 
-namespace gradcomp {
+namespace gradcomp::samplers {
 
-SamplerEntry samplers::uniform() {
+SamplerEntry uniform() {
   return {"uniform",
           "draws every sample once in an epoch, in random order, in the data set's own batches",
           {},
           [](const SamplerSetup&) -> std::unique_ptr<BatchSampler> { return nullptr; }};
 }
 
-}  // namespace gradcomp
+}  // namespace gradcomp::samplers

@@ -1,9 +1,11 @@
-#include "gradcomp/strategy/strategies/accumulate.hpp"
-
+// accumulate: sums the gradients of several steps, and exchanges and applies their mean once. It is a control that
+// sends as little as a compressor, by exchanging rarely. Parameters stay the same between two exchanges.
 #include "gradcomp/nn/optimisers/accumulate.hpp"
-#include "gradcomp/strategy/detail/every_step.hpp"
 
-namespace gradcomp {
+#include "gradcomp/strategy/detail/every_step.hpp"
+#include "gradcomp/strategy/strategy.hpp"
+
+namespace gradcomp::strategies {
 namespace {
 
 class Accumulate final : public Strategy {
@@ -56,7 +58,7 @@ class Accumulate final : public Strategy {
 
 }  // namespace
 
-StrategyEntry strategies::accumulate() {
+StrategyEntry accumulate() {
   return {"accumulate", "sums the gradients of several steps and exchanges their mean once",
           with_common({Parameter::integer("every", "4", 1, 1000000, "steps from one exchange to the next"),
                        Parameter::choice("overlap", "on", {"on", "off"}, "whether the exchange overlaps backward")}),
@@ -65,4 +67,4 @@ StrategyEntry strategies::accumulate() {
           }};
 }
 
-}  // namespace gradcomp
+}  // namespace gradcomp::strategies

@@ -1,5 +1,15 @@
-#include "gradcomp/strategy/strategies/priority.hpp"
-
+// priority: exchanges the gradient of every step. The bucket that the next forward pass needs first goes first, and
+// each bucket is applied just before the first layer that needs it. So the exchange continues during the next forward
+// pass.
+//
+// As in ByteScheduler (Peng et al., SOSP 2019), a transfer that has started is not interrupted. So only `credit`
+// buckets travel at a time, and buckets should be small (bucket_kib). The order is found in the first forward pass:
+// that of the layers (forward), or one of TicTac's (detail/transfer_order.hpp); `backward` is the control. Rank 0
+// chooses and announces what starts next, and all ranks follow.
+//
+// The updates are bit for bit those of `overlapped` with equal buckets, except that the mean gradient cannot be clipped
+// by its norm, which is known too late. A value that is not finite is known when its step is complete, before the next
+// one opens. end() of the next step, or drain(), reports a step once all its buckets are applied.
 #include <algorithm>
 #include <utility>
 
@@ -13,8 +23,9 @@
 #include "gradcomp/strategy/detail/every_step.hpp"
 #include "gradcomp/strategy/detail/first_use.hpp"
 #include "gradcomp/strategy/detail/progress_until.hpp"
+#include "gradcomp/strategy/strategy.hpp"
 
-namespace gradcomp {
+namespace gradcomp::strategies {
 namespace {
 
 using Phase = BucketUpdate::Phase;
@@ -313,7 +324,7 @@ std::unique_ptr<Strategy> make(const StrategySetup& setup) {
 
 }  // namespace
 
-StrategyEntry strategies::priority() {
+StrategyEntry priority() {
   return {"priority",
           "exchanges the gradient of every step, first what the next forward pass needs first; updates layers just "
           "before use",
@@ -324,4 +335,4 @@ StrategyEntry strategies::priority() {
           make};
 }
 
-}  // namespace gradcomp
+}  // namespace gradcomp::strategies

@@ -1,0 +1,216 @@
+"""The judge: which methods trained to the quality of fp32, how much faster they are, and below which rate of the link they pay.
+Programs measure and record facts of single runs; every reader of a result file gets them judged here, and nowhere else.
+
+Rules. The quality of a method is matched if what it lacks of fp32 with the same seed is within what the job allows (with several
+seeds: the upper end of the mean's 95 % interval), and if its replicas agree. Nothing is matched without an fp32 that learned
+something with every seed (`reference_quality`), or that reached the job's target with more than half of its seeds. Speed-ups are
+ratios of mean steps, at matched quality only; with a target, only if more than half of the seeds of a method reached it (if all had
+to, more seeds would make it harder to pass). The best dense control is the one of fp32, fp16 and bf16 whose steps take the least
+time over all seeds, whatever its quality: a control that misses by noise remains the one to beat. If one of the three is missing, or
+if their buckets are not the best ones (`bucket_kib`), there is no speed-up over it."""
+import dataclasses
+import math
+import statistics
+
+from scipy.stats import t as student
+
+DENSE = ("fp32", "fp16", "bf16")
+
+
+def mean_interval(samples, compared=1):
+    """(mean, low, high) of at least two samples, with 95 %, by Student's t. The intervals of all `compared` means of a table hold
+    together with 95 % (Bonferroni's correction)."""
+    mean, quantile = statistics.fmean(samples), float(student.ppf(1 - 0.025 / compared, len(samples) - 1))
+    half = quantile * statistics.stdev(samples) / len(samples) ** 0.5
+    return mean, mean - half, mean + half
+
+
+def over_seeds(values):
+    """{"mean", "low", "high"} of the values of all seeds; low and high are None with one. None if there are none, or if a seed has
+    none: a mean over the lucky seeds would flatter."""
+    if not values or any(value is None or not math.isfinite(value) for value in values):
+        return None
+    mean, low, high = mean_interval(values) if len(values) > 1 else (values[0], None, None)
+    return {"mean": mean, "low": low, "high": high}
+
+
+def last_rate_that_pays(rates, speedups):
+    """The rate at which a speed-up falls below 1 as the link gets faster: `speedups` at the ascending `rates`, with logarithms
+    interpolated between two rates. Of several such rates the highest counts. Infinity if the speed-up is above 1 at the highest
+    rate, 0 if it is above 1 at no rate. A speed-up of 0 or less (the lower end of an interval) puts the crossing at the rate before
+    it."""
+    last = max((place for place, speedup in enumerate(speedups, 1) if speedup > 1), default=0)
+    if last == 0:
+        return 0.0
+    if last == len(rates):
+        return math.inf
+    if speedups[last] <= 0:
+        return rates[last - 1]
+    above, below = math.log(speedups[last - 1]), math.log(speedups[last])
+    return rates[last - 1] * (rates[last] / rates[last - 1]) ** (above / (above - below))
+
+
+@dataclasses.dataclass
+class _Method:
+    """A method of a job: the rows of its seeds, in their order."""
+
+    rows: list
+    ranks: int
+
+    @property
+    def role(self):
+        return self.rows[0]["role"]
+
+    @property
+    def sound(self):
+        return all(row["replica_hash_equal"] is True and row["test_quality"] is not None for row in self.rows)
+
+    @property
+    def at_target(self):
+        """The number of seeds that reached the job's target."""
+        return sum(row["target_reached"] for row in self.rows)
+
+    def times(self, link):
+        """The mean step of each seed, over link number `link` of several. Ranks that only serve lengthen it in proportion: it is the
+        time for as many samples as all ranks would take."""
+        steps = [row["step_time_ms"] if link is None else row["over_links"][link]["step_time_ms"] for row in self.rows]
+        return [_times(step["mean"], self.ranks / row["workers"]) for row, step in zip(self.rows, steps, strict=True)]
+
+
+def _times(value, factor):
+    return None if value is None else value * factor
+
+
+def _over(theirs, mine):
+    """The ratio of two times; None if one is missing."""
+    return theirs / mine if theirs and mine else None
+
+
+def _is_reference(method):
+    """Whether this fp32 is one with which methods can be compared."""
+    if not method.sound:
+        return False
+    if "target" in method.rows[0]:
+        return 2 * method.at_target > len(method.rows)
+    better = 1 if method.rows[0]["metric"] == "accuracy" else -1
+    return all(better * row["test_quality"] >= better * row["reference_quality"] for row in method.rows)
+
+
+def _matches(method):
+    if method.role == "bound" or not method.sound:
+        return False
+    lack = over_seeds([row["lack"] for row in method.rows])
+    return lack is not None and (lack["mean"] if lack["high"] is None else lack["high"]) <= method.rows[0]["lack_allowed"]
+
+
+def _best_dense(controls, link):
+    """The times of the dense control to beat; None if it is unknown."""
+    if any(role not in controls or any("bucket_kib" not in row for row in controls[role].rows) for role in DENSE):
+        return None
+    return min((times for role in DENSE if None not in (times := controls[role].times(link))), key=sum, default=None)
+
+
+def _pays(method, rates):
+    """Below which rate of the link a method pays: {"where": "below", "nowhere" or "everywhere"; "rate_mbit_s" of "below"; "low" and
+    "high", the ends of its 95 % interval, None with one seed}; None if that is unknown. Mean and interval over seeds are those of
+    the logarithms of the seeds' rates. If not all seeds cross between two rates, the crossing is that of the mean speed-ups, and its
+    interval ends where the ends of their intervals cross: 0 at no rate, infinite beyond the highest."""
+    order = sorted(range(len(rates)), key=lambda link: rates[link])
+    ascending = [rates[link] for link in order]
+    speeds = [[row["over_links"][link]["speedup_vs_best_dense"] for link in order] for row in method.rows]
+    if method.role != "method" or any(None in speed for speed in speeds):
+        return None
+    crossings = [last_rate_that_pays(ascending, speed) for speed in speeds]
+    if all(0 < rate < math.inf for rate in crossings):
+        logs = [math.log(rate) for rate in crossings]
+        rate = math.exp(statistics.fmean(logs))
+        ends = [math.exp(end) for end in mean_interval(logs)[1:]] if len(logs) > 1 else []
+    else:
+        at_rates = list(zip(*speeds, strict=True))
+        rate = last_rate_that_pays(ascending, [statistics.fmean(some) for some in at_rates])
+        ends = ([last_rate_that_pays(ascending, end) for end in zip(*(mean_interval(some)[1:] for some in at_rates), strict=True)]
+                if len(speeds) > 1 else [])
+    low, high = ends or (None, None)
+    where = "nowhere" if rate == 0 else "everywhere" if math.isinf(rate) else "below"
+    return {"where": where, "rate_mbit_s": rate if where == "below" else None, "low": low, "high": high}
+
+
+def _judge_link(methods, reference, link):
+    """Sets the speed-ups of each seed, over link number `link` of several."""
+    controls = {method.role: method for method in methods}
+    dense = _best_dense(controls, link) if reference else None
+    for method in methods:
+        reached = "target" not in method.rows[0] or 2 * method.at_target > len(method.rows)
+        shown = method.rows[0]["quality_matched"] and reached
+        for seed, (row, time) in enumerate(zip(method.rows, method.times(link), strict=True)):
+            speeds = row if link is None else row["over_links"][link]
+            speeds["speedup_vs_fp32"] = _over(reference.times(link)[seed], time) if shown else None
+            speeds["speedup_vs_best_dense"] = _over(dense[seed], time) if shown and dense else None
+            if "target" in row:
+                times = [one["time_to_target_s"] for one in (reference.rows[seed], row)] if shown and link is None else (None, None)
+                row["speedup_to_target"] = _over(*times)
+
+
+def _aggregate(method, rates):
+    """The row over all seeds."""
+    first, speeds = method.rows[0], ("speedup_vs_fp32", "speedup_vs_best_dense")
+    row = {key: first[key] for key in ("method", "method_canonical", "label", "model", "data", "metric", "quality_matched")
+           if key in first}
+    row |= {"name": f"{first['name']}/seeds", "run_type": "aggregate", "seeds": [one["seed"] for one in method.rows],
+            "step_time_ms_over_seeds": over_seeds([one["step_time_ms"]["mean"] for one in method.rows])}
+    figures = ["test_quality", "lack", "wire_bytes", *speeds]
+    if "target" in first:
+        row["seeds_at_target"] = method.at_target
+        figures += ["steps_to_target", "time_to_target_s", "wire_bytes_to_target", "speedup_to_target"]
+    row |= {f"{key}_over_seeds": over_seeds([one[key] for one in method.rows]) for key in figures}
+    if rates:
+        row["pays"], row["over_links_over_seeds"] = _pays(method, rates), []
+    for link, rate in enumerate(rates):
+        values = {key: over_seeds([one["over_links"][link][key] for one in method.rows]) for key in speeds}
+        row["over_links_over_seeds"].append({"rate_mbit_s": rate, "step_time_ms": over_seeds(method.times(link))} | values)
+    return row
+
+
+def _add_facts(found, tolerance):
+    """Adds to the rows of a file of schema_version 2 the facts that it lacks. It says whether its fp32 learned enough, but not which
+    quality is enough. `found`: {label: rows}; `tolerance`: the option of its job."""
+    fp32 = {row["seed"]: row for row in found.get("fp32", ())}
+    for row in (row for rows in found.values() for row in rows):
+        own, reference = (one.get("test_quality") for one in (row, fp32.get(row["seed"], {})))
+        accuracy, known = row["metric"] == "accuracy", None not in (own, reference)
+        row["role"] = ("bound" if row["replica_hash_equal"] is None else row["method"] if row["method"] in DENSE else "method")
+        row["lack"] = (reference - own if accuracy else math.log(own / reference)) if known else None
+        row["lack_allowed"] = tolerance if accuracy else math.log1p(tolerance)
+        row["reference_quality"] = own if row.get("quality_matched") else math.inf if accuracy else -math.inf
+
+
+def judged(document):
+    """The rows of a result file with what follows from them. Rows of trainings get `quality_matched`, `speedup_vs_fp32`,
+    `speedup_vs_best_dense`, with a target `speedup_to_target`, and with several emulated links speed-ups over each and `pays`. If there
+    are several seeds, a row over all of them follows for each method, of run_type "aggregate". Columns: docs/results-schema.md."""
+    rows = [row for row in document["benchmarks"] if row.get("run_type") != "aggregate"]
+    found = {}
+    for row in rows:
+        if "step_time_ms" in row and "test_quality" in row:
+            found.setdefault(row["label"], []).append(row)
+    if not found:
+        return document["benchmarks"]
+    if document["context"]["gradcomp"]["schema_version"] == 2:
+        _add_facts(found, document["context"]["gradcomp"]["options"]["quality_tolerance"])
+    methods = [_Method(some, document["context"]["gradcomp"]["ranks"]) for some in found.values()]
+    reference = next((method for method in methods if method.role == "fp32"), None)
+    if reference and not _is_reference(reference):
+        reference = None
+    rates = [one["rate_mbit_s"] for one in methods[0].rows[0].get("over_links", ())]
+    for method in methods:
+        matched = bool(reference) and _matches(method)
+        for row in method.rows:
+            row["quality_matched"] = matched
+    for link in range(len(rates)) if rates else [None]:
+        _judge_link(methods, reference, link)
+    for row in (row for method in methods for row in method.rows if rates):
+        row |= {"speedup_vs_fp32": None, "speedup_vs_best_dense": None}
+    for method in methods:
+        if rates and len(method.rows) == 1:
+            method.rows[0]["pays"] = _pays(method, rates)
+    return rows + [_aggregate(method, rates) for method in methods if len(method.rows) > 1]
