@@ -138,13 +138,13 @@ def _pays(method, rates):
 def _judge_link(methods, reference, link):
     """Sets the speed-ups of each seed, over link number `link` of several."""
     controls = {method.role: method for method in methods}
-    dense = _best_dense(controls, link) if reference else None
+    fp32, dense = (reference.times(link), _best_dense(controls, link)) if reference else ([], None)
     for method in methods:
         reached = "target" not in method.rows[0] or 2 * method.at_target > len(method.rows)
         shown = method.rows[0]["quality_matched"] and reached
         for seed, (row, time) in enumerate(zip(method.rows, method.times(link), strict=True)):
             speeds = row if link is None else row["over_links"][link]
-            speeds["speedup_vs_fp32"] = _over(reference.times(link)[seed], time) if shown else None
+            speeds["speedup_vs_fp32"] = _over(fp32[seed], time) if shown else None
             speeds["speedup_vs_best_dense"] = _over(dense[seed], time) if shown and dense else None
             if "target" in row:
                 times = [one["time_to_target_s"] for one in (reference.rows[seed], row)] if shown and link is None else (None, None)
