@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "../renamed_option.hpp"
 #include "gradcomp/core/spec_part.hpp"
 #include "gradcomp/core/version_config.hpp"
 #include "gradcomp/exchange/one_rank.hpp"
@@ -14,6 +13,7 @@
 #include "gradcomp/exchange/registry.hpp"
 #include "gradcomp/method/spec.hpp"
 #include "gradcomp/program/program.hpp"
+#include "shared/former_options.hpp"
 
 using namespace gradcomp;
 
@@ -86,7 +86,7 @@ std::optional<int> parse_command_line(int argc, char** argv, bool prints, Comman
   app.set_config("--config", "", "read options from a TOML file");
   app.option_defaults()->always_capture_default();
   add_sizes(app, line, range);
-  app.add_option("--methods", line.methods, "method specs, separated by commas; see --list");
+  app.add_option("--methods", line.methods, "method specs, separated by commas; gradcomp-methods lists them");
   app.add_option("--reducers", line.reducers,
                  "names of reducers, separated by commas, or all: each method runs with each of them that can carry "
                  "it; all leaves out local, which sends nothing; default: the method's own reducer");
@@ -102,7 +102,7 @@ std::optional<int> parse_command_line(int argc, char** argv, bool prints, Comman
   app.add_flag("--raw", line.raw, "also time MPI_Allreduce of as many floats; not possible over an emulated link");
   app.add_option("--seed", line.reduction.seed, "seed of the gradients and of randomised compressors");
   app.add_option("--transport", line.transport,
-                 "transport that carries the messages; see gradcomp-train --list=transports");
+                 "transport that carries the messages; see gradcomp-methods --list=transports");
   app.add_option("--ranks-per-node", ranks_per_node,
                  "number of consecutive ranks that form an emulated node (for reducer=hierarchical); short for "
                  "--transport mpi:ranks_per_node=N; 0: the nodes of the machine")
@@ -113,7 +113,7 @@ std::optional<int> parse_command_line(int argc, char** argv, bool prints, Comman
       ->check(CLI::NonNegativeNumber);
   app.add_option("--link", line.link, "emulate a link, for example 100Mbit/s,50us; default: the real link");
   app.add_option("--output", line.output, "result file (JSON)");
-  app.add_flag("--list", line.list, "list the methods");
+  moved_option(app, "--list", "gradcomp-methods");
   app.footer("Also takes Kokkos' own options (--kokkos-help).");
   if (const auto status = parse(app, argc, argv, prints)) return status;
   if (range.least) line.sizes = sizes_between(*range.least, *range.most, range.factor);

@@ -16,7 +16,6 @@ struct CommandLine {
   double density_tolerance = 0;
   std::string transport = "mpi", link, output;
   bool raw = false;  ///< also times the MPI library's own allreduce
-  bool list = false;
 };
 
 /// Parses and checks, as gradcomp::parse() does (program/program.hpp).

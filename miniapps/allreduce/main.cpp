@@ -6,7 +6,6 @@
 #include "gradcomp/comm/throttled.hpp"
 #include "gradcomp/comm/transports/mpi.hpp"
 #include "gradcomp/measure/density.hpp"
-#include "gradcomp/method/methods_page.hpp"
 #include "gradcomp/program/program.hpp"
 #include "gradcomp/report/context.hpp"
 #include "gradcomp/report/progress.hpp"
@@ -119,11 +118,6 @@ int run(const CommandLine& line, const MpiSession& session) {
 int main(int argc, char** argv) {
   CommandLine line;
   const auto parse = [&](int count, char** own, bool prints) { return parse_command_line(count, own, prints, line); };
-  return run_program_on_ranks("gradcomp-allreduce", argc, argv, parse, [&](const MpiSession& session) {
-    if (line.list) {
-      if (session.rank() == 0) fmt::print("{}", methods_text());
-      return 0;
-    }
-    return run(line, session);
-  });
+  return run_program_on_ranks("gradcomp-allreduce", argc, argv, parse,
+                              [&](const MpiSession& session) { return run(line, session); });
 }

@@ -5,9 +5,9 @@
 #include "gradcomp/core/version_config.hpp"
 #include "gradcomp/data/registry.hpp"
 #include "gradcomp/program/program.hpp"
+#include "shared/former_options.hpp"
 
-std::optional<int> parse_command_line(int argc, char** argv, bool prints, CommandLine& line) {
-  auto& o = line.evaluate;
+std::optional<int> parse_command_line(int argc, char** argv, bool prints, gradcomp::evaluate::Options& o) {
   auto& t = o.training;
   CLI::App app{
       "Evaluates compressors on gradients from files, from distributions or from a running training: what they keep,\n"
@@ -17,7 +17,7 @@ std::optional<int> parse_command_line(int argc, char** argv, bool prints, Comman
   app.set_config("--config", "", "read options from a TOML file");
   app.option_defaults()->always_capture_default();
   app.add_option("--methods", o.methods,
-                 "method specs, separated by commas; see --list; all: every method with its defaults");
+                 "method specs, separated by commas; gradcomp-methods lists them; all: every method with its defaults");
   app.add_option("--input", o.input,
                  "gradients: .npy files of floats with any shape, folders with one such file for each tensor, or .npz "
                  "files of tensors");
@@ -52,8 +52,7 @@ std::optional<int> parse_command_line(int argc, char** argv, bool prints, Comman
   app.add_option("--dump", o.dump_folder,
                  "folder for the payload (.bin) and the decoded gradient (_decoded.npy) of each method's last step");
   app.add_option("--output", o.output, "result file (JSON)");
-  app.add_flag("--list{text}", line.list, "list the methods; --list=json for programs")
-      ->check(CLI::IsMember({"text", "json"}));
+  moved_option(app, "--list", "gradcomp-methods");
   app.footer("Also takes Kokkos' own options (--kokkos-help).");
   if (const auto status = gradcomp::parse(app, argc, argv, prints)) return status;
   t.seed = o.seed;

@@ -3,7 +3,6 @@
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/evaluate/evaluation.hpp"
 #include "gradcomp/evaluate/record.hpp"
-#include "gradcomp/method/methods_page.hpp"
 #include "gradcomp/method/spec.hpp"
 #include "gradcomp/program/program.hpp"
 #include "gradcomp/report/context.hpp"
@@ -60,13 +59,9 @@ int run(const evaluate::Options& o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CommandLine line;
-  const auto parse = [&](int count, char** own, bool prints) { return parse_command_line(count, own, prints, line); };
-  return run_program("gradcomp-evaluate", argc, argv, parse, [&] {
-    if (!line.list.empty()) {
-      fmt::print("{}", line.list == "json" ? evaluate::methods_json().dump(1) + "\n" : methods_text());
-      return 0;
-    }
-    return run(line.evaluate);
-  });
+  evaluate::Options options;
+  const auto parse = [&](int count, char** own, bool prints) {
+    return parse_command_line(count, own, prints, options);
+  };
+  return run_program("gradcomp-evaluate", argc, argv, parse, [&] { return run(options); });
 }

@@ -20,7 +20,8 @@ OUTPUTS = ("train.json", "train_100mbit.json", "allreduce.json", "allreduce_100m
            "train_text_100mbit.json")
 # Recurrent networks need large rates and clipping. After so few steps the methods differ by some per cent.
 TEXT_OPTIONS = ("--model", "lstm_1x128", "--batch", "16", "--lr", "2.4", "--momentum", "0.9", "--weight-decay", "0",
-                "--clip", "1", "--quality-tolerance", "0.05")
+                "--clip", "1")
+TEXT_TOLERANCE = ("--quality-tolerance", "0.05")
 
 
 @dataclasses.dataclass
@@ -36,17 +37,22 @@ class Size:
     text_methods: str
     text_steps: int
     slow_text_steps: int
-    sweep: tuple = ()  # time the controls' bucket sizes: without them there is no speed-up over the best dense control
+    tune: bool = False  # time the controls' bucket sizes: without them there is no speed-up over the best dense control
 
 
 FULL = Size(
     methods="fp32,fp16,bf16,no_exchange,top_k:ratio=0.01,random_k:ratio=0.01,sidco:ratio=0.01,qsgd:bits=4,powersgd:rank=2",
     steps=300, slow_steps=160, sizes="1024,16384,262144,1048576,4194304", slow_sizes="1024,16384,262144,1048576",
     repetitions=9, text_methods="fp32,fp16,bf16,no_exchange,top_k:ratio=0.01,qsgd:bits=4,powersgd:rank=4", text_steps=200,
-    slow_text_steps=60, sweep=("--sweep-buckets",))
+    slow_text_steps=60, tune=True)
 SMALL = Size(methods="fp32,fp16,no_exchange,top_k:ratio=0.01,powersgd:rank=2", steps=24, slow_steps=12,
              sizes="1024,65536,1048576", slow_sizes="1024,65536,262144", repetitions=3,
              text_methods="fp32,no_exchange,top_k:ratio=0.01,powersgd:rank=4", text_steps=20, slow_text_steps=6)
+
+
+def rates_of(output):
+    """The file of bucket sizes for a training with this result file."""
+    return output.with_suffix(".rates")
 
 
 class Failed(Exception):
@@ -82,29 +88,30 @@ def jobs(size, folder, data, text, only_reduction):
     def mpi(program, *arguments):
         return ["mpirun", "-n", str(RANKS), program, *arguments]
 
-    def train(source, methods, steps, evaluations, name, *more):
-        return mpi("gradcomp-train", "--data", source, "--methods", methods, "--steps", str(steps), "--evaluate-every",
-                   str(max(1, steps // evaluations)), "--output", str(folder / name), *more)
+    def train(title, steps, evaluations, tolerance, name, *shared):
+        rates = ("--rates", str(rates_of(folder / name)))
+        timed = [(f"{title}: bucket sizes of the dense controls", mpi("gradcomp-tune", "--buckets-only", *shared, *rates))]
+        return [*(timed if size.tune else []),
+                (title, mpi("gradcomp-train", *shared, "--steps", str(steps), "--evaluate-every", str(max(1, steps // evaluations)),
+                            *tolerance, *(rates if size.tune else ()), "--output", str(folder / name)))]
 
-    def images(steps, name, *more):
-        return train(f"digits:{data}", size.methods, steps, 10, name, "--batch", "32", *size.sweep, *more)
+    def images(title, steps, name, *more):
+        return train(title, steps, 10, (), name, "--data", f"digits:{data}", "--methods", size.methods, "--batch", "32", *more)
 
-    def texts(steps, name, *more):  # an evaluation takes as long as about 25 steps
-        return train(f"kjv:{text}", size.text_methods, steps, 4 if steps >= 100 else 2, name, "--no-controls",
-                     *TEXT_OPTIONS, *size.sweep, *more)
+    def texts(title, steps, name, *more):  # an evaluation takes as long as about 25 steps
+        return train(title, steps, 4 if steps >= 100 else 2, TEXT_TOLERANCE, name, "--data", f"kjv:{text}", "--methods",
+                     size.text_methods, *TEXT_OPTIONS, *more)
 
     def reduce(sizes, name, *more):
         return mpi("gradcomp-allreduce", "--sizes", sizes, "--methods", size.methods, "--repetitions",
                    str(size.repetitions), *more, "--output", str(folder / name))
 
     slow = ("--link", SLOW_LINK)
-    trainings = [
-        ("Training ResNet-20 on handwritten digits, real link", images(size.steps, OUTPUTS[0])),
-        (f"The same over an emulated link of {SLOW_LINK}", images(size.slow_steps, OUTPUTS[1], *slow))]
+    trainings = [*images("Training ResNet-20 on handwritten digits, real link", size.steps, OUTPUTS[0]),
+                 *images(f"The same over an emulated link of {SLOW_LINK}", size.slow_steps, OUTPUTS[1], *slow)]
     if text:
-        trainings += [
-            ("Training an LSTM on the King James Bible, real link", texts(size.text_steps, OUTPUTS[4])),
-            (f"The same over an emulated link of {SLOW_LINK}", texts(size.slow_text_steps, OUTPUTS[5], *slow))]
+        trainings += [*texts("Training an LSTM on the King James Bible, real link", size.text_steps, OUTPUTS[4]),
+                      *texts(f"The same over an emulated link of {SLOW_LINK}", size.slow_text_steps, OUTPUTS[5], *slow)]
     reductions = [
         ("The reduction alone, real link", reduce(size.sizes, OUTPUTS[2])),
         (f"The reduction alone, emulated link of {SLOW_LINK}", reduce(size.slow_sizes, OUTPUTS[3], *slow))]
@@ -139,13 +146,14 @@ def main():
     folder = options.folder
     data, text = options.data or folder / "digits.bin", options.text
     try:
-        for program in ("mpirun", "gradcomp-train", "gradcomp-allreduce"):
+        for program in ("mpirun", "gradcomp-tune", "gradcomp-train", "gradcomp-allreduce"):
             if not shutil.which(program):
                 raise Failed(f"{program} is not on PATH; start the demo with ./run demo")
         try:
             folder.mkdir(parents=True, exist_ok=True)
             for name in OUTPUTS:  # the report must not mix this demo with an older one
-                (folder / name).unlink(missing_ok=True)
+                for path in (folder / name, rates_of(folder / name)):
+                    path.unlink(missing_ok=True)
         except OSError as error:
             raise Failed(f"cannot write '{folder}': {error.strerror}") from error
         if not options.only_reduction and not data.is_file():

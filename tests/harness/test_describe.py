@@ -1,4 +1,4 @@
-"""gradcomp-train --describe: bytes per step of models, including models that do not train here."""
+"""gradcomp-methods --describe: bytes per step of models, including models that do not train here."""
 import json
 
 import pytest
@@ -17,8 +17,8 @@ BYTES = {  # parameters, and bytes of METHODS: Vogels et al. 2019, appendix
 
 @pytest.mark.parametrize("model", BYTES)
 def test_bytes_of_a_model(model, tmp_path):
-    done = run("gradcomp-train", "--describe", "--model", model, "--methods", ",".join(METHODS), "--no-controls",
-               "--output", tmp_path / "F.json")
+    done = run("gradcomp-methods", "--describe", "--model", model, "--methods", ",".join(METHODS), "--output",
+               tmp_path / "F.json")
     assert done.returncode == 0, done.stderr
     document = json.loads((tmp_path / "F.json").read_text(encoding="utf-8"))
     VALIDATOR.validate(document)
@@ -26,6 +26,36 @@ def test_bytes_of_a_model(model, tmp_path):
     parameters, payload = BYTES[model]
     assert [rows[method]["payload_bytes"] for method in METHODS] == payload
     assert {row["parameters"] for row in rows.values()} == {parameters}
+
+
+@pytest.mark.parametrize("what, expected", [
+    ("text", "top_k:ratio=0.01"), ("markdown", "# Methods"), ("json", '"name": "top_k"'), ("strategies", "overlapped"),
+    ("samplers", "mercury"), ("transports", "mpi")])
+def test_lists(what, expected):
+    done = run("gradcomp-methods", f"--list={what}")
+    assert done.returncode == 0 and expected in done.stdout, done.stderr
+    assert what != "text" or done.stdout == run("gradcomp-methods").stdout
+
+
+@pytest.mark.parametrize("arguments, said", [
+    (("--list=models",), "not in {text,json,markdown,strategies,samplers,transports}"), (("--output", "F.json"), "--describe"),
+    (("--describe", "--methods", "no_such"), "no_such"), (("--describe", "--model", "no_such"), "no_such"),
+    (("--describe", "--bucket-kib", "0"), "--bucket-kib 0 is not allowed; it must be auto or at least 1")])
+def test_wrong_arguments_of_the_list_are_one_line(arguments, said, tmp_path):
+    done = run("gradcomp-methods", *arguments)
+    one_line("gradcomp-methods", done)
+    assert said in done.stderr
+
+
+@pytest.mark.parametrize("program, option, now", [
+    ("gradcomp-train", "--tune", "gradcomp-tune"), ("gradcomp-train", "--tune-steps=2", "gradcomp-tune"),
+    ("gradcomp-train", "--sweep-buckets", "gradcomp-tune --buckets-only, and give its file to --rates"),
+    ("gradcomp-train", "--describe", "gradcomp-methods --describe"), ("gradcomp-train", "--list=markdown", "gradcomp-methods"),
+    ("gradcomp-allreduce", "--list", "gradcomp-methods"), ("gradcomp-evaluate", "--list=json", "gradcomp-methods")])
+def test_former_options_name_the_program_that_has_them(program, option, now):
+    done = run(program, option)
+    one_line(program, done)
+    assert f"{option.split('=')[0]} is no option here: run {now}" in done.stderr
 
 
 def test_a_model_of_other_data_does_not_train(tmp_path):

@@ -82,8 +82,12 @@ def test_dense_is_best_if_its_buckets_were_swept():
     assert "speed beside the best dense" in header and lines[1][0] == "`fp16` **best dense**"
     job = exchange_bars.jobs(options(quick=True))[0]
     words = list(map(str, job.words))
-    assert words.pop() == exchange_bars.SWEEP
-    assert exchange.PAGE.accepts(words, [*words, exchange_bars.SWEEP]) and not exchange.PAGE.accepts(words[:-1], words)
+    assert words[-2] == exchange_bars.RATES
+    earlier = words[:-2]
+    for kept in (words, [*words[:-1], "elsewhere"], earlier, [*earlier, "--sweep-buckets"]):
+        assert exchange.PAGE.accepts(kept, words), kept
+    for kept in (earlier[:-1], [*earlier[:-1], "fp32"], [*earlier, "--seeds", "2"]):
+        assert not exchange.PAGE.accepts(kept, words), kept
 
 
 def test_verdicts_of_the_page_of_training_are_a_column():

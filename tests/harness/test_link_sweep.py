@@ -1,4 +1,4 @@
-"""gradcomp-train --link with several rates, --sweep-buckets, and what it refuses."""
+"""gradcomp-train --link with several rates, gradcomp-tune --buckets-only, and what both refuse."""
 import json
 import os
 import subprocess
@@ -13,17 +13,23 @@ SMALL = ("--data hmm:tokens=6000:test=700 --model lstm_1x96 --batch 4 --length 8
          "--clip 0.25").split()
 
 
-def train(*arguments, **variables):
+def tune(*arguments):
+    """Runs gradcomp-tune on one rank with one thread."""
+    return train(*arguments, program="gradcomp-tune")
+
+
+def train(*arguments, program="gradcomp-train", **variables):
     """Runs gradcomp-train on one rank, with one thread unless `variables` of the environment say otherwise."""
-    done = subprocess.run([os.path.join(BIN, "gradcomp-train"), *SMALL, *map(str, arguments)], capture_output=True,
+    done = subprocess.run([os.path.join(BIN, program), *SMALL, *map(str, arguments)], capture_output=True,
                           text=True, check=False, timeout=300, env=os.environ | {"OMP_NUM_THREADS": "1"} | variables)
     return done.returncode, done.stdout, done.stderr
 
 
 def test_links_take_turns_and_all_have_as_many_steps(tmp_path):
-    output = tmp_path / "out.json"
-    status, printed, errors = train("--link", "1Gbit/s,100Mbit/s,10Gbit/s,20us", "--steps", 12, "--block", 2, "--seeds", 2,
-                                    "--sweep-buckets", "--methods", "top_k", "--output", output)
+    output, shared = tmp_path / "out.json", ("--link", "1Gbit/s,100Mbit/s,10Gbit/s,20us", "--rates", tmp_path / "rates.json")
+    status, printed, errors = tune(*shared, "--buckets-only")
+    assert status == 0 and "bf16: fastest in buckets of" in printed and "chosen" not in printed, errors
+    status, printed, errors = train(*shared, "--steps", 12, "--block", 2, "--seeds", 2, "--methods", "top_k", "--output", output)
     assert status == 0, errors
     document = json.loads(output.read_text(encoding="utf-8"))
     VALIDATOR.validate(document)
@@ -36,6 +42,7 @@ def test_links_take_turns_and_all_have_as_many_steps(tmp_path):
         assert [one["rate_mbit_s"] for one in row["over_links"]] == [1000, 100, 10000]
         assert [one["step_time_ms"]["count"] for one in row["over_links"]] == [2, 2, 2], "12 steps, the first of a block not timed"
         assert "bucket_kib" in row or row["label"] in ("no_exchange", "top_k")
+        assert row["learning_rate"] == 1 and "tuning_steps" not in row and "bucket_sweep" not in row
     totals = [row for row in judge.judged(document) if row["run_type"] == "aggregate"]
     assert len(totals) == 5 and all(len(row["over_links_over_seeds"]) == 3 for row in totals)
     hashes = {row["seed"]: row["parameters_hash"] for row in seeds if row["label"] == "fp32"}
@@ -56,7 +63,7 @@ def test_a_link_is_as_much_slower_as_threads_share_a_core(tmp_path):
 
 def test_rows_name_the_link_over_which_buckets_were_timed_if_it_is_another_one(tmp_path):
     rates, output = tmp_path / "rates.json", tmp_path / "out.json"
-    status, _, errors = train("--tune", "--tune-steps", 2, "--tune-trials", 3, "--rates", rates, "--methods", "top_k")
+    status, _, errors = tune("--tune-steps", 2, "--tune-trials", 3, "--rates", rates, "--methods", "top_k")
     assert status == 0, errors
     assert json.loads(rates.read_text(encoding="utf-8"))["bucket_sweep"] == {"link": "", "strategy": "overlapped"}
     for link, said in (((), None), (("--link", "1Gbit/s,20us"), "real link, strategy overlapped")):
@@ -76,16 +83,25 @@ def test_rows_name_the_link_over_which_buckets_were_timed_if_it_is_another_one(t
     (("--link", "1Gbit/s,fast"), "is not allowed; allowed: RATE,...[,LATENCY]"),
     (("--link", "1Gbit/s,1Gbit/s"), "is given twice"),
     (("--quality-tolerance", 0.06), "a number in [0, 0.05]"),
-    (("--seed", 999999999, "--seeds", 2), "are those of --tune"),
-    (("--tune", "--rates", "r.json", "--tune-seeds", 1), "at least 2"),
-    (("--tune", "--rates", "r.json", "--tune-trials", 2), "at least 3"),
-    (("--sweep-buckets", "--rates", "r.json"), "--sweep-buckets is not allowed with --rates"),
-    (("--sweep-buckets", "--strategy", "servers"), "--sweep-buckets is not allowed with --strategy servers"),
-    (("--tune", "--rates", "r.json", "--strategy", "priority:bucket_kib=64"), "--tune cannot time bucket sizes"),
+    (("--seed", 999999999, "--seeds", 2), "are those of gradcomp-tune"),
     (("--methods", "none"), "method 'none' is now called 'no_exchange'")])
 def test_wrong_arguments_are_one_line(arguments, said):
     status, _, errors = train(*arguments)
     assert status != 0 and said in errors and len(errors.splitlines()) == 1, errors
+
+
+@pytest.mark.parametrize("arguments, said", [
+    ((), "--rates is missing"), (("--rates", "r.json", "--tune-seeds", 1), "at least 2"),
+    (("--rates", "r.json", "--tune-trials", 2), "at least 3"),
+    (("--rates", "r.json", "--output", "o.json"), "not expected"),
+    (("--rates", "r.json", "--strategy", "servers"), "bucket sizes cannot be timed with --strategy servers"),
+    (("--rates", "/no/such/folder/r.json"), "/no/such/folder"),
+    (("--rates", "r.json", "--buckets-only", "--no-controls"), "--buckets-only is not allowed with --no-controls")])
+def test_wrong_arguments_of_a_tuning_are_one_line(arguments, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    status, _, errors = tune(*arguments)
+    assert status != 0 and said in errors and len(errors.splitlines()) == 1, errors
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_reference_at_chance_shows_no_speed_up(tmp_path):

@@ -35,7 +35,7 @@ def test_quick_page(tmp_path):
     done = tool("--quick", "--folder", folder, "--output", page)
     assert done.returncode == 0, done.stderr
     source = page.read_text(encoding="utf-8")
-    listed = json.loads(run("gradcomp-evaluate", "--list=json").stdout)
+    listed = json.loads(run("gradcomp-methods", "--list=json").stdout)
     names = [method["name"] for method in listed if method["family"] in ("quantiser", "low rank")]
     assert {"qsgd", "sign", "powersgd"} <= set(names)
     quality, times = section(source, "Quality"), section(source, "Time, throughput only")

@@ -14,16 +14,19 @@ ARGUMENTS = ("--data shapetex10:train=64:test=32 --batch 4 --steps 30 --block 5 
              "--methods fp32,top_k:ratio=0.01 --no-controls").split()
 
 
-def start(*arguments):
+TUNE = ARGUMENTS[:4] + ARGUMENTS[-3:]  # without what only results need
+
+
+def start(*arguments, program="gradcomp-train"):
     """One process as the only rank."""
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "false"}
-    return subprocess.Popen([str(pathlib.Path(BIN) / "gradcomp-train"), *map(str, arguments)], env=environment,
+    return subprocess.Popen([str(pathlib.Path(BIN) / program), *map(str, arguments)], env=environment,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def run(*arguments):
+def run(*arguments, **more):
     """The exit status, and the lines of standard error."""
-    process = start(*arguments)
+    process = start(*arguments, **more)
     _, errors = process.communicate(timeout=300)
     return process.returncode, errors
 
@@ -56,10 +59,19 @@ def test_a_killed_run_goes_on_as_if_nothing_had_been(tmp_path):
 
 def test_rates_are_found_once_and_used(tmp_path):
     rates = tmp_path / "rates.json"
-    tune = [*ARGUMENTS, "--rates", rates, "--tune", "--tune-steps", 2]
-    assert run(*tune) == (0, "")
+    tune = [*TUNE, "--rates", rates, "--tune-steps", 2]
+    process = start(*tune, program="gradcomp-tune")
+    while not rates.exists() and process.poll() is None:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    begun = json.loads(rates.read_text(encoding="utf-8"))["methods"]
+    assert run(*tune, program="gradcomp-tune") == (0, "")
     first = rates.read_text(encoding="utf-8")
-    assert run(*tune) == (0, "")
+    for method, entry in begun.items():
+        done = json.loads(first)["methods"][method]["trials"]
+        assert done[:len(entry["trials"])] == entry["trials"], "the trials before the signal stay"
+    assert run(*tune, program="gradcomp-tune") == (0, "")
     assert rates.read_text(encoding="utf-8") == first, "nothing was left to do: the seconds would differ"
     assert run(*ARGUMENTS, "--rates", rates, "--output", tmp_path / "out.json") == (0, "")
     chosen = [entry["lr"] for entry in json.loads(first)["methods"].values()]

@@ -66,7 +66,7 @@ def test_quick_page(tmp_path):
     again = tool("--quick", "--page", "--folder", folder, "--output", page, "--images", images, path=tool_process.bare())
     assert again.returncode == 0, again.stderr
     assert page.read_text(encoding="utf-8") == source, "the records alone make it again"
-    listed = json.loads(run("gradcomp-evaluate", "--list=json").stdout)
+    listed = json.loads(run("gradcomp-methods", "--list=json").stdout)
     sparse = [method["name"] for method in listed if method["family"] == "sparsifier"]
     assert {"top_k", "random_k", "sidco"} <= set(sparse)
     for name in sparse:

@@ -381,10 +381,11 @@ def test_the_same_batch_on_more_ranks():
 def test_tuning_is_the_same_training_without_a_result(name):
     chosen = comparisons.find(name).runs[0]
     words = comparisons.tuning([chosen], "rates.json", "kjv.txt")
-    assert words[-3:] == ["--tune", "--tune-steps", chosen.task.tuning_steps or chosen.task.steps]
-    assert words[words.index("-n") + 1] == 2 and not {"--output", "--link", "--seeds"} & set(words)
+    assert words[-2:] == ["--tune-steps", chosen.task.tuning_steps or chosen.task.steps]
+    assert words[words.index("-n") + 1] == 2 and not {"--output", "--link", "--seeds", *comparisons.RESULTS} & set(words)
     later = comparisons.command(dataclasses.replace(chosen, ranks=2, seeds=1, link=""), "kjv.txt", "rates.json")
-    assert later == words[:-3]
+    extra = [word for before, word in zip(["", *later], later, strict=False) if not {before, word} & comparisons.RESULTS]
+    assert extra == ["gradcomp-train" if word == "gradcomp-tune" else word for word in words[:-2]]
 
 
 def test_every_name_is_used_once():
@@ -526,7 +527,7 @@ def test_rates_come_first_and_long_runs_go_on(tmp_path, broken):
     program, log, folder = broken / "mpirun", tmp_path / "log", tmp_path / "results" / f"full_hmm.{COMMIT}.checkpoints"
     rates = tmp_path / "rates" / "lstm.json"
     program.write_text(f'#!/bin/sh\necho "job $*" >> {log}\n'
-                       f"case \"$*\" in *--tune*) test -e {rates} || echo '{json.dumps(RATES)}' > {rates}; exit 0 ;; esac\n"
+                       f"case \"$*\" in *gradcomp-tune*) test -e {rates} || echo '{json.dumps(RATES)}' > {rates}; exit 0 ;; esac\n"
                        f"mkdir -p {folder}/seed1\ntouch {folder}/seed1/checkpoint.json\nexit 9\n")
 
     def start():
@@ -537,7 +538,7 @@ def test_rates_come_first_and_long_runs_go_on(tmp_path, broken):
         log.unlink()
         return lines
     tune, first = start()
-    assert f"--rates {rates} --tune" in tune
+    assert f"--rates {rates} --tune-steps" in tune and "gradcomp-tune" in tune
     second, = start()
     output = f" --output {tmp_path}/results/full_hmm.json"
     assert f"--checkpoint {folder}" in first and second == f"{first.removesuffix(output)} --resume {folder}{output}"
@@ -574,7 +575,7 @@ def test_unknown_name_is_refused(broken):
 @pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")
 def test_programs_know_every_method():
     specs = {spec for comparison in comparisons.COMPARISONS for chosen in comparison.runs for spec in chosen.methods}
-    done = run("gradcomp-train", "--describe", "--no-controls", "--methods", ",".join(sorted(specs)))
+    done = run("gradcomp-methods", "--describe", "--methods", ",".join(sorted(specs)))
     assert done.returncode == 0, done.stderr
 
 
@@ -582,7 +583,7 @@ def test_programs_know_every_method():
 @pytest.mark.parametrize("chosen", [*comparisons.find("full-text").runs, comparisons.find("full-images").runs[0]],
                          ids=lambda chosen: chosen.name)
 def test_full_comparisons_lack_no_method(chosen):
-    known = set(re.findall(r"^([a-z]\w*)", run("gradcomp-train", "--list").stdout, re.MULTILINE))
+    known = set(re.findall(r"^([a-z]\w*)", run("gradcomp-methods").stdout, re.MULTILINE))
     assert len(known) > 30 and chosen.controls and chosen.seeds == 3
     assert {spec.split(":")[0] for spec in chosen.methods} == known - {"fp32", "fp16", "bf16", "no_exchange"}
 

@@ -64,13 +64,18 @@ def test_controls_cannot_be_left_out(tmp_path):
     assert "--no-controls" not in {key.option for key in keys.KEYS.values()}
 
 
-def test_a_point_that_times_bucket_sizes_has_no_checkpoints(tmp_path):
-    """gradcomp-train refuses --sweep-buckets with --checkpoint."""
-    found = points(tmp_path, EXPERIMENT.replace("model", "sweep_buckets = [true, false]\nmodel"))
-    commands = [command.words(point, tmp_path) for point in found[2:]]
-    assert len(commands) == 8 and sum("--sweep-buckets" in words for words in commands) == 4
-    assert all(("--checkpoint" in words) != ("--sweep-buckets" in words) and "True" not in words for words in commands)
-    assert {p["id"] for p in points(tmp_path, EXPERIMENT)} < {p["id"] for p in found}, "false is as good as no key"
+def test_a_point_times_bucket_sizes_before_it_trains(tmp_path):
+    found = points(tmp_path, EXPERIMENT.replace("model", "sweep_buckets = [true, false]\nblock = 5\nmodel"))
+    several = [command.commands(point, tmp_path) for point in found[2:]]
+    assert len(several) == 8 and sorted(map(len, several)) == [1] * 4 + [2] * 4
+    rates = ["--rates", str(tmp_path / "rates.json")]
+    for first, last in (both for both in several if len(both) == 2):
+        assert first[:2] == [keys.TUNE, "--buckets-only"] and first[-2:] == rates and "--block" not in first
+        assert last[0] == keys.TRAIN and " ".join(rates) in " ".join(last) and "--block" in last
+        assert last[last.index("--model"):][:2] == first[first.index("--model"):][:2]
+    assert all("--checkpoint" in both[-1] and "True" not in both[-1] for both in several)
+    without = points(tmp_path, EXPERIMENT.replace("model", "block = 5\nmodel"))
+    assert {p["id"] for p in without} < {p["id"] for p in found}, "false is as good as no key"
 
 
 def test_the_link_survey_knows_the_best_dense_control():
@@ -89,11 +94,10 @@ def test_the_link_survey_knows_the_best_dense_control():
     ("sign,", "sing,", "allowed is method specs"),
     ("methods", "#", "'methods' is missing"), ("model", 'link = "fast"\nmodel', "100Mbit/s,50us"),
     ("model", "sizes = \"8\"\nmodel", "gradcomp-train takes no 'sizes'"),
-    ("model", 'strategy = "local,period=8"\nmodel', "allowed is a strategy of gradcomp-train --list=strategies"),
-    ("model", 'sampler = "mercury:"\nmodel', "allowed is a sampler of gradcomp-train --list=samplers"),
+    ("model", 'strategy = "local,period=8"\nmodel', "allowed is a strategy of gradcomp-methods --list=strategies"),
+    ("model", 'sampler = "mercury:"\nmodel', "allowed is a sampler of gradcomp-methods --list=samplers"),
     ("model", "sweep_buckets = 1\nmodel", "sweep_buckets = 1: allowed is true or false"),
     ("model", 'sweep_buckets = true\nrates = "r.json"\nmodel', "sweep_buckets and rates exclude each other"),
-    ("model", "sweep_buckets = true\ncheckpoint_every = 5\nmodel", "checkpoint_every = 5: allowed is 0 with sweep_buckets"),
     ("model", "bucket_kib = 0\nmodel", "'auto' or a whole number"), ("[1, 2]", "2000", "MAX_NODES of system site"),
     ("model", "batch = 1\nglobal_batch = 4\nmodel", "exclude each other"), ("title =", "title", "not valid TOML")])
 def test_wrong_experiments(tmp_path, old, new, reason):
@@ -170,22 +174,25 @@ def test_the_program_knows_the_names(tmp_path, line):
     key, value = line.split(" = ")
     found = points(tmp_path, EXPERIMENT.replace('model = "resnet8"', line))
     assert [point["options"][key] for point in found[2:]] == 4 * [value.strip('"')]
-    assert keys.KEYS[key].option in command.words(found[2], tmp_path)
+    assert keys.KEYS[key].option in command.commands(found[2], tmp_path)[-1]
 
 
 def test_options_and_names_are_those_of_the_program():
-    program = pathlib.Path(os.environ.get("GRADCOMP_BIN", "/nonexistent")) / "gradcomp-train"
-    if not program.is_file():
+    programs = pathlib.Path(os.environ.get("GRADCOMP_BIN", "/nonexistent"))
+    if not (programs / keys.TRAIN).is_file():
         pytest.skip("the programs are not built (GRADCOMP_BIN)")
 
-    def said(word):
-        return subprocess.run([program, word], capture_output=True, text=True, check=True).stdout
+    def said(program, word):
+        return subprocess.run([programs / program, word], capture_output=True, text=True, check=True).stdout
 
-    options = set(re.findall(r"--[a-z-]+", said("--help")))
-    assert {key.option for key in keys.KEYS.values() if keys.TRAIN in key.programs and key.option} <= options
-    line = next(line for line in said("--help").splitlines() if line.split()[:1] == ["--model"])
+    options = {program: set(re.findall(r"--[a-z-]+", said(program, "--help"))) for program in (keys.TRAIN, keys.TUNE)}
+    trained = {name: key.option for name, key in keys.KEYS.items() if keys.TRAIN in key.programs and key.option}
+    assert set(trained.values()) <= options[keys.TRAIN]
+    assert {option for name, option in trained.items() if name not in command.RESULTS} <= options[keys.TUNE]
+    assert not {trained[name] for name in command.RESULTS} & options[keys.TUNE]
+    line = next(line for line in said(keys.TRAIN, "--help").splitlines() if line.split()[:1] == ["--model"])
     known = {"model": set(line.split("]", 1)[1].strip().split(", "))} | {
-        key: set(re.findall(r"^[a-z0-9_]+", said(f"--list={word}"), re.MULTILINE))
+        key: set(re.findall(r"^[a-z0-9_]+", said("gradcomp-methods", f"--list={word}"), re.MULTILINE))
         for key, word in (("strategy", "strategies"), ("sampler", "samplers"))}
     assert all(known.values())
     for path in (ROOT / "slurm/experiments").glob("*.toml"):

@@ -1,13 +1,10 @@
-// Targets, accumulation, clipping and tuning.
+// Targets, accumulation and clipping.
 #include <cmath>
-#include <map>
-#include <set>
 
 #include "gradcomp/data/open_task.hpp"
 #include "gradcomp/nn/make_model.hpp"
-#include "gradcomp/train/bucket_sweep.hpp"
-#include "gradcomp/train/tuning.hpp"
 #include "training/rig.hpp"
+#include "training/watched_task.hpp"
 
 namespace gradcomp::train::test {
 namespace {
@@ -52,35 +49,6 @@ TEST(Clip, LimitsTheUpdate) {
   EXPECT_TRUE(clipped.replicas_equal);
 }
 
-/// Counts how often each set is read.
-class WatchedTask final : public data::Task {
- public:
-  explicit WatchedTask(std::unique_ptr<data::Task> inner) : m_inner(std::move(inner)) {}
-  const std::string& name() const override { return m_inner->name(); }
-  const std::string& crc() const override { return m_inner->crc(); }
-  InputShape shape() const override { return m_inner->shape(); }
-  data::Trivial trivial() const override { return m_inner->trivial(); }
-  index_t steps_per_epoch(const data::Shard& shard) const override { return m_inner->steps_per_epoch(shard); }
-  data::Loader::Fill training(const data::Shard& shard) const override {
-    seeds.insert(shard.seed);
-    return m_inner->training(shard);
-  }
-  std::vector<index_t> samples(const data::Shard& shard) const override { return m_inner->samples(shard); }
-  void fill(const data::Shard& shard, data::Batch& batch) const override { m_inner->fill(shard, batch); }
-  index_t sample_bytes() const override { return m_inner->sample_bytes(); }
-  bool held_out(data::Split split, const data::Shard& shard, index_t number, data::Batch& batch) const override {
-    const bool more = m_inner->held_out(split, shard, number, batch);
-    passes[split] += more ? 0 : 1;
-    return more;
-  }
-
-  mutable std::map<data::Split, int> passes;  ///< complete passes over each set
-  mutable std::set<std::uint64_t> seeds;      ///< seeds of training batches
-
- private:
-  std::unique_ptr<data::Task> m_inner;
-};
-
 TEST(Trainer, ReadsTheTestSetOnceAtTheEnd) {
   Rig rig;
   auto owned = std::make_unique<WatchedTask>(std::move(rig.task));
@@ -95,87 +63,6 @@ TEST(Trainer, ReadsTheTestSetOnceAtTheEnd) {
     EXPECT_NEAR(std::round(21 * r.test_quality), 21 * r.test_quality, 1e-9);
     EXPECT_NE(r.validation_loss, r.test_loss);
   }
-}
-
-TEST(Tune, NeverSeesTheTestSetOrASeedOfResults) {
-  Rig rig;
-  rig.options.tune = true;
-  rig.options.tune_steps = 2;
-  rig.options.tune_trials = 3;
-  auto owned = std::make_unique<WatchedTask>(std::move(rig.task));
-  const WatchedTask& watched = *owned;
-  rig.task = std::move(owned);
-  Rates rates(Metric(), {}, {2, 2, 3, 2});
-  tune(Exec(), rig.job(), rig.parse("fp32"), rates, [] {});
-  EXPECT_FALSE(watched.passes.contains(data::Split::test));
-  EXPECT_EQ(watched.passes.at(data::Split::validation), 6) << "three rates with two seeds";
-  EXPECT_THAT(watched.seeds, testing::ElementsAreArray(rig.options.trial_seeds()));
-  EXPECT_FALSE(watched.seeds.contains(rig.options.seed));
-  rig.options.seed = rig.options.trial_seeds()[0];
-  EXPECT_THROW(rig.options.check(), Error);
-}
-
-TEST(Tune, ATrialWhoseReplicasDifferHasNoQuality) {
-  Rig rig;
-  if (rig.control->size() == 1) GTEST_SKIP() << "one rank agrees with itself";
-  rig.options.tune = true;
-  rig.options.tune_steps = 2;
-  rig.options.tune_trials = 3;
-  rig.transport = rig.control->split(rig.control->rank(), 0);  // so that each rank exchanges with itself
-  Rates rates(Metric(), {}, {2, 2, 3, 2});
-  const auto contenders = rig.parse("fp32");
-  tune(Exec(), rig.job(), contenders, rates, [] {});
-  for (const Trial& trial : rates.trials(contenders[0].spec.canonical)) EXPECT_TRUE(std::isnan(trial.quality));
-}
-
-TEST(Tune, GivesEveryMethodTheSameTrialsAndGoesOnWhereItStopped) {
-  Rig rig;
-  rig.options.tune = true;
-  rig.options.tune_steps = 4;
-  rig.options.tune_trials = 5;
-  const auto contenders = rig.parse("fp32,no_exchange,top_k:lr=0.2");
-  EXPECT_EQ(trial_count(rig.options, contenders), 10);
-  const std::string fp32 = contenders[0].spec.canonical, top_k = contenders[2].spec.canonical;
-  Rates rates(Metric(), {}, {4, 2, 5, 2});
-  rates.add(fp32, {0.05, 0.123, 4, 5});  // a trial of the interrupted run, which must stay
-  int calls = 0;
-  tune(Exec(), rig.job(), contenders, rates, [&] { ++calls; });
-  EXPECT_EQ(calls, 10);
-  ASSERT_EQ(rates.trials(fp32).size(), 5U);
-  ASSERT_NE(rates.find(fp32, 0.05), nullptr);
-  EXPECT_EQ(rates.find(fp32, 0.05)->quality, 0.123);
-  ASSERT_EQ(rates.trials(top_k).size(), 5U);
-  EXPECT_TRUE(rates.trials(contenders[1].spec.canonical).empty()) << "the bound needs none";
-  EXPECT_GT(rates.trials(top_k)[0].seconds, 0);
-  const std::string text = rates.text();
-  tune(Exec(), rig.job(), contenders, rates, [] {});
-  EXPECT_EQ(rates.text(), text);
-}
-
-TEST(BucketSweep, TimesEveryControlInEverySizeOnce) {
-  Rig rig;
-  auto owned = std::make_unique<WatchedTask>(std::move(rig.task));
-  const WatchedTask& watched = *owned;
-  rig.task = std::move(owned);
-  Rates rates(Metric(), {}, {});
-  int calls = 0;
-  sweep_buckets(Exec(), rig.job(), rates, [&] { ++calls; });
-  EXPECT_EQ(calls, 3);
-  const auto best = rates.best_buckets();
-  for (const char* control : {"fp32", "fp16", "bf16"}) {
-    ASSERT_TRUE(best.contains(control));
-    EXPECT_THAT(swept_kib, testing::Contains(best.at(control)));
-  }
-  sweep_buckets(Exec(), rig.job(), rates, [&] { ++calls; });
-  EXPECT_EQ(calls, 3) << "all times are known already";
-  EXPECT_FALSE(watched.passes.contains(data::Split::test)) << "times need no test set";
-
-  auto contenders = rig.parse("top_k,top_k:label=one,fp32");
-  rig.options.steps = rig.options.evaluate_every = 2;
-  contenders[0].bucket_kib = 1;  // a bucket for every tensor
-  const auto results = compare(Exec(), rig.job(), contenders, [](const std::string&) {});
-  EXPECT_GT(results[1].header_bytes, 0);
-  EXPECT_GT(results[0].header_bytes / results[1].header_bytes, 2) << "more buckets have more headers";
 }
 
 TEST(EmulatedLinks, TakeTurnsByBlocksAndChangeNothingThatIsLearned) {

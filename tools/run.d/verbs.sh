@@ -69,7 +69,7 @@ verb_demo() {
 # docs/methods.md is made from the methods themselves, so a new method needs no edit there.
 refresh_docs() {
   local page=$project/docs/methods.md
-  OMP_NUM_THREADS=1 OMP_PROC_BIND=false "$project/build/openmp/bin/gradcomp-train" --list=markdown >"$project/build/methods.md"
+  OMP_NUM_THREADS=1 OMP_PROC_BIND=false "$project/build/openmp/bin/gradcomp-methods" --list=markdown >"$project/build/methods.md"
   cmp -s "$project/build/methods.md" "$page" || cp "$project/build/methods.md" "$page"
 }
 

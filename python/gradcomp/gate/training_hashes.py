@@ -1,4 +1,4 @@
-"""Trains every method of gradcomp-train --list with each of its reducers, under every strategy whose result is the same in each
+"""Trains every method of gradcomp-methods with each of its reducers, under every strategy whose result is the same in each
 run, and writes a line for each case: the hash of the parameters, losses, and bytes sent and kept. Builds that compute the same
 write equal files. Run it with ./run exec -- tools/training_hashes --build build/openmp before.txt"""
 import argparse
@@ -23,8 +23,9 @@ ENDED = (0, 1, 3)  # 1: also where replicas differ; 3: a method diverged; both w
 
 
 def listed(program):
-    """([method with a reducer], [strategy]) of a program."""
-    methods, strategies = (subprocess.run([program, f"--list={what}"], capture_output=True, text=True, check=True).stdout
+    """([method with a reducer], [strategy]), from gradcomp-methods beside the program."""
+    lists = pathlib.Path(program).with_name("gradcomp-methods")
+    methods, strategies = (subprocess.run([lists, f"--list={what}"], capture_output=True, text=True, check=True).stdout
                            for what in ("markdown", "strategies"))
     reducers = re.findall(r"^## (\w+)\n(?:(?!^## ).*\n)*?- Rounds: .*; reducers: ([\w, ]+) \(", methods, re.MULTILINE)
     names = re.findall(r"^\w+", strategies, re.MULTILINE)
@@ -60,8 +61,8 @@ def main():
     parser.add_argument("output", type=pathlib.Path, metavar="FILE", help="text file for the lines, which are sorted")
     parser.add_argument("--build", type=pathlib.Path, default="build/openmp", help="folder of the build (default: %(default)s)")
     parser.add_argument("--ranks", type=int, nargs="+", default=(1, 2, 4), help="numbers of ranks (default: 1 2 4)")
-    parser.add_argument("--strategies", nargs="+", metavar="STRATEGY", help="instead of those of gradcomp-train --list=strategies")
-    parser.add_argument("--methods", nargs="+", metavar="METHOD", help="instead of those of gradcomp-train --list")
+    parser.add_argument("--strategies", nargs="+", metavar="STRATEGY", help="instead of those of gradcomp-methods --list=strategies")
+    parser.add_argument("--methods", nargs="+", metavar="METHOD", help="instead of those of gradcomp-methods")
     options = parser.parse_args()
     program, lines = options.build / "bin" / PROGRAM, []
     try:

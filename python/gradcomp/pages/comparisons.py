@@ -108,6 +108,10 @@ def find(name):
     return next((comparison for comparison in COMPARISONS if comparison.name == name), None)
 
 
+# Options, each with a value, that only results need.
+RESULTS = {"--evaluate-every", "--target", "--block", "--quality-tolerance"}
+
+
 def _interval(task, steps, period):
     """Steps between evaluations: a multiple of the period, because gradcomp-train refuses others."""
     return max(1, steps // task.evaluations // period) * period
@@ -133,7 +137,7 @@ def _job(run, kjv, quick):
 def command(run, kjv, rates=None, quick=False):
     """The command of a run, without its output; `rates`: the file of tuned rates."""
     if run.task is None:
-        return ["gradcomp-train", "--describe", *run.options, "--methods", ",".join(run.methods), "--no-controls"]
+        return ["gradcomp-methods", "--describe", *run.options, "--methods", ",".join(run.methods)]
     return [*_job(run, kjv, quick), *(["--link", run.link] if run.link else []), *(["--rates", rates] if rates else [])]
 
 
@@ -145,4 +149,6 @@ def tuning(runs, rates, kjv):
     options = next((run.options for run in runs if run.options), ())
     job = _job(dataclasses.replace(runs[0], methods=tuple(methods), controls=controls, options=options, ranks=2, seeds=1,
                                    link=""), kjv, False)
-    return [*job, "--rates", rates, "--tune", "--tune-steps", runs[0].task.tuning_steps or runs[0].task.steps]
+    shared = [word for before, word in zip(["", *job], job, strict=False) if not {before, word} & RESULTS]
+    shared[shared.index("gradcomp-train")] = "gradcomp-tune"
+    return [*shared, "--rates", rates, "--tune-steps", runs[0].task.tuning_steps or runs[0].task.steps]

@@ -10,7 +10,7 @@ SECTIONS = {"bars": exchange_bars, "stragglers": exchange_stragglers, "scaling":
 class Exchange(SectionedPage):
     name, tool, complete, sections = "exchange", "exchange_page", False, SECTIONS
     about = "Trains over shaped links, with a slow rank, and with 1 to 4 ranks. Needs root and a quiet machine."
-    programs = ("gradcomp-train", "gradcomp-evaluate", "mpirun")
+    programs = ("gradcomp-tune", "gradcomp-train", "gradcomp-evaluate", "mpirun")
     sources = ("python/gradcomp/links",)
     title = "what the exchange costs"
     introduction: ClassVar[list] = [
@@ -33,7 +33,7 @@ class Exchange(SectionedPage):
         "links.", ""]
 
     def accepts(self, kept, words):
-        return kept in (words, [word for word in words if word != exchange_bars.SWEEP])
+        return exchange_bars.accepts(kept, words)
 
 
 PAGE = Exchange()

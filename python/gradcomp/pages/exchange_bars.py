@@ -8,6 +8,7 @@ from gradcomp.report.verdicts import MATCHED
 from gradcomp.results import records
 
 from . import one_gradient, training_verdicts
+from .commands import command
 from .intervals import TIMES, mean_interval, ratio_interval
 from .page import Job
 from .ranks import TINY, rows_of, shaped, sharing
@@ -18,7 +19,7 @@ CONTROLS = ("fp32", "fp16", "bf16")
 COMPRESSED = ("top_k:ratio=0.01", "powersgd:rank=2", "qsgd:bits=4", "qsgd:bits=4:reducer=two_phase", "ef_sign:reducer=two_phase",
               "sign")
 BOUND = "no_exchange"
-SWEEP = "--sweep-buckets"  # records of commands without this option stay on the page, which says so
+RATES = "--rates"  # with the file of bucket sizes; the end of a command
 TRAINING = records.ROOT / "docs/results/records/training"
 # {(model, ranks): the run on the page of training that trains this with all controls}
 QUALITIES = {("resnet20", 2): "resnet20", ("resnet20", 4): "resnet20_4", ("lstm_1x96", 2): "lstm", ("lstm_1x96", 4): "lstm_4"}
@@ -90,13 +91,29 @@ def errors(model, found):
     return one_gradient.nmse(found.get(f"errors_{model}"))
 
 
+def _timed_job(case, over, name, rates):
+    """Times the bucket sizes of the dense controls over the link, then trains over it."""
+    start, trained = shaped(over.ranks, over.rate), ("--model", case.model, *case.options)
+    words = (*start, "gradcomp-train", *trained, "--steps", over.steps, "--block", over.block, "--evaluate-every", over.steps,
+             "--methods", ",".join((*RINGS, *by_priority(case), *COMPRESSED)), RATES, rates)
+
+    def make(output, _):
+        (records.ROOT / rates).unlink(missing_ok=True)
+        command(*start, "gradcomp-tune", "--buckets-only", *trained, RATES, rates)
+        command(*words, "--output", output)
+    return Job(name, words, f"{case.model}, {over.ranks} ranks, {over.rate} Mbit/s", samples=(TIMES,), make=make)
+
+
+def accepts(kept, words):
+    """Whether a record of the command `kept` may stand where `words` would be measured now: also if gradcomp-train swept the sizes
+    itself, as it once did, and if nothing did, which the page says."""
+    words = words[:-2] if words[-2] == RATES else words
+    return kept[:-2] == words if kept[-2] == RATES else kept in (words, [*words, "--sweep-buckets"])
+
+
 def jobs(options):
     """A job for each case and link, and those of the errors of each model."""
-    timed = [Job(name, (*shaped(over.ranks, over.rate), "gradcomp-train", "--model", case.model, *case.options, "--steps",
-                        over.steps, "--block", over.block, "--evaluate-every", over.steps, "--methods",
-                        ",".join((*RINGS, *by_priority(case), *COMPRESSED)), SWEEP),
-                 f"{case.model}, {over.ranks} ranks, {over.rate} Mbit/s", samples=(TIMES,))
-             for case, over, name in _pairs(options.quick)]
+    timed = [_timed_job(case, over, name, options.folder / f"{name}.rates") for case, over, name in _pairs(options.quick)]
     return timed + [job for case in _cases(options.quick) for job in _error_jobs(case, options.folder / case.model)]
 
 

@@ -27,6 +27,13 @@ class Job:
     tidy: Callable | None = None  # tidy(built) is called after the record is kept
 
 
+def former(words):
+    """The command in which gradcomp-train itself described models, as it did before gradcomp-methods was there."""
+    if "gradcomp-methods" not in words:
+        return words
+    return [*("gradcomp-train" if word == "gradcomp-methods" else word for word in words), "--no-controls"]
+
+
 class Page:
     """The base of all pages."""
 
@@ -38,7 +45,7 @@ class Page:
     preset = ""  # preset of the programs, if `openmp` does not have them
     images = False  # whether it draws figures
     complete = True  # whether a page needs all records
-    asks: tuple = ("gradcomp-train", "--describe", "--model", "resnet8", "--methods", "fp32", "--no-controls")  # type of the build
+    asks: tuple = ("gradcomp-methods", "--describe", "--model", "resnet8", "--methods", "fp32")  # type of the build
 
     def arguments(self, parser):
         """Adds the options of this page."""
@@ -60,7 +67,7 @@ class Page:
 
     def accepts(self, kept, words):
         """Whether a record of the command `kept` may stand on the page where `words` would be measured now."""
-        return kept == words
+        return kept in (words, former(words))
 
     def text(self, records, options):
         """The page, from {name: record}."""
@@ -127,7 +134,7 @@ class Text:
     def whole(self):
         """The complete text, with the commands at the end."""
         def shown(words, names):
-            writes = words[0].startswith("tools/") or "--tune" in words  # files that --output does not name
+            writes = words[0].startswith("tools/") or {"gradcomp-tune", "--tune"} & set(words)  # files that --output does not name
             return shlex.join([*words, *([] if writes else ["--output", f"{names[0]}.json"])]), ", ".join(names)
         repeated = {}  # jobs of the same command stand together
         for name, record in self.records.items():

@@ -75,7 +75,7 @@ def limits(times, resnet18):
 class Quantisers(Page):
     name, tool = "quantisers", "quantisers"
     about = "Measures every quantiser, low-rank method, sketch and hybrid."
-    programs = ("gradcomp-train", "gradcomp-evaluate")
+    programs = ("gradcomp-methods", "gradcomp-train", "gradcomp-evaluate")
 
     def names(self, options):
         return ["gradients", "quality", "real", "time", "low_rank", *MODELS]
@@ -85,7 +85,7 @@ class Quantisers(Page):
 
     def jobs(self, options):
         size = QUICK if options.quick else FULL
-        methods = lines_of(json.loads(command("gradcomp-evaluate", "--list=json"))) + list(ALSO) + list(HYBRIDS)
+        methods = lines_of(json.loads(command("gradcomp-methods", "--list=json"))) + list(ALSO) + list(HYBRIDS)
         folder, last = options.folder / "gradients", size.steps - 1
         gradient = folder / f"fp32_step{last}_gradient.npy"
         evaluate = ("gradcomp-evaluate", "--methods", ",".join(methods), "--data", "laplace")
@@ -102,7 +102,7 @@ class Quantisers(Page):
             Job("low_rank", (*ONE, "gradcomp-evaluate", "--methods", ",".join(LOW_RANK), "--data", "laplace", "--layout",
                              "resnet18", "--residual-steps", size.timings),
                 "PowerSGD over the tensors of ResNet-18, with error feedback, one thread"),
-            *(Job(model, ("gradcomp-train", "--describe", "--model", model, "--methods", ",".join(DESCRIBED), "--no-controls"),
+            *(Job(model, ("gradcomp-methods", "--describe", "--model", model, "--methods", ",".join(DESCRIBED)),
                   f"payload bytes of {model}") for model in MODELS)]
 
     def text(self, records, options):
@@ -125,7 +125,7 @@ class Quantisers(Page):
                 "decomposes no matrix of this size). NMSE: square of the relative error. These speeds say nothing of the quality of "
                 "a training.",
                 quantisers_tables.times([(records["time"], names), (records["low_rank"], LOW_RANK)]))
-        out.add("Bytes", "Payload of one rank and step, from the shapes of the models' tensors: `gradcomp-train --describe`.",
+        out.add("Bytes", "Payload of one rank and step, from the shapes of the models' tensors: `gradcomp-methods --describe`.",
                 quantisers_tables.payloads({model: records[model] for model in MODELS}))
         return out.whole()
 

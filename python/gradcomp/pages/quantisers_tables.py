@@ -1,5 +1,5 @@
 """The page on quantisers, low-rank methods, sketches and hybrids: tables from result files of gradcomp-evaluate and
-gradcomp-train --describe."""
+gradcomp-methods --describe."""
 from gradcomp.output import text
 
 

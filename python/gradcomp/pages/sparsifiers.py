@@ -63,7 +63,7 @@ def variants(method):
 def sparse_methods():
     """The lines of the tables, (with a target density, without one), from the list of the program."""
     with_target, without = [], []
-    for method in json.loads(command("gradcomp-evaluate", "--list=json")):
+    for method in json.loads(command("gradcomp-methods", "--list=json")):
         if method["family"] != "sparsifier":
             continue
         has_ratio = any(parameter["name"] == "ratio" for parameter in method["parameters"])
@@ -79,7 +79,7 @@ def joined(records, name):
 class Sparsifiers(Page):
     name, tool, images = "sparsifiers", "sparsifiers", True
     about = "Measures every sparsifier: density, bits, time and error."
-    programs = ("gradcomp-train", "gradcomp-evaluate")
+    programs = ("gradcomp-methods", "gradcomp-train", "gradcomp-evaluate")
     sources = ("python/gradcomp/report/gradients.py", "python/gradcomp/report/fits.py")
 
     def names(self, options):

@@ -41,7 +41,7 @@ class List(argparse.Action):
 class Training(Page):
     name, tool, images, complete = "training", "training_page", True, False
     about = "Trains named comparisons of methods, each at the best of a few learning rates."
-    programs = ("gradcomp-train", "mpirun")
+    programs = ("gradcomp-methods", "gradcomp-tune", "gradcomp-train", "mpirun")
     title = "training"
     introduction = (
         "Methods of a table train in turn in one job, with the same weights and batches. Mean (low to high): over seeds, with its 95 % "

@@ -142,7 +142,7 @@ def findings(record):
             out.append(f"{where}: {_pays(known)}")
     if not out:
         return [f"{record.link}: methods reached the quality of fp32, but nothing says whether they pay: that needs fp32, fp16 and "
-                "bf16 at their best bucket sizes (gradcomp-train --tune, --sweep-buckets)."]
+                "bf16 at their best bucket sizes (gradcomp-tune)."]
     answers = [f"{one.label} {words}" for one in matched if (words := one.pays()) != text.DASH]
     if answers:
         out.append(f"Against the best dense control: {'; '.join(answers)}.")

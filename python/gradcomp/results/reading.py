@@ -7,7 +7,7 @@ from gradcomp.errors import ReportError
 
 from .judge import judged
 
-PROGRAMS = ("gradcomp-train", "gradcomp-allreduce", "gradcomp-evaluate", "gradcomp-bench")
+PROGRAMS = ("gradcomp-methods", "gradcomp-train", "gradcomp-allreduce", "gradcomp-evaluate", "gradcomp-bench")
 
 
 @dataclasses.dataclass
@@ -56,7 +56,7 @@ def read_json(path):
 
 
 def read_rates(path):
-    """{method: (its rate, {every rate that was tried: seconds of its trial})} of a file of `gradcomp-train --tune`."""
+    """{method: (its rate, {every rate that was tried: seconds of its trial})} of a file of `gradcomp-tune`."""
     content = read_json(path)
     try:
         return {method: (found["lr"], {trial["lr"]: trial["seconds"] for trial in found["trials"]})

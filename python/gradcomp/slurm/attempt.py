@@ -12,7 +12,7 @@ import time
 from gradcomp.errors import complete
 
 from . import Refused
-from .command import has_checkpoint, words
+from .command import commands, has_checkpoint
 from .folder import Lock, read_json, write_whole
 from .ranks import Ranks
 
@@ -41,8 +41,8 @@ class Attempt:
             file.write(json.dumps({"event": event, "time": round(time.time(), 2)} | job | more) + "\n")
 
     def _progress(self):
-        """A value that changes when the program has written a checkpoint."""
-        found = (self.own / "checkpoints").glob("seed*/checkpoint.json")
+        """A value that changes when a program has written a checkpoint or bucket sizes."""
+        found = [*(self.own / "checkpoints").glob("seed*/checkpoint.json"), *self.own.glob("rates.json")]
         return sorted((path.parent.name, path.stat().st_mtime_ns) for path in found)
 
     def _wait(self):
@@ -65,16 +65,20 @@ class Attempt:
             return self._finish()
         self._note("start", resumed=has_checkpoint(self.own))
         before = self._progress()
-        if not shutil.which(self.point["program"]):
-            return self._fail(f"{self.point['program']} is not on PATH: SETUP of the system {self.folder.system.name} must "
-                              "load or export where it is")
+        several = commands(self.point, self.own)
+        missing = [program for program, *_ in several if not shutil.which(program)]
+        if missing:
+            return self._fail(f"{missing[0]} is not on PATH: SETUP of the system {self.folder.system.name} must load or export where "
+                              "it is")
         print(self.ranks.map(), flush=True)
         if self.signal in (None, signal.SIGUSR1):  # after such an early warning there is still time for a first checkpoint
-            command = words(self.point, self.own)
-            print("run_point:", self.point["id"], *command, flush=True)
             with open(self.own / "errors.txt", "w", encoding="utf-8") as errors:
-                self.ranks.start(command, stderr=errors)
-                self._wait()
+                for command in several:
+                    print("run_point:", self.point["id"], *command, flush=True)
+                    self.ranks.start(command, stderr=errors)
+                    self._wait()
+                    if self.stopped or self.ranks.status:
+                        break
         if complete([self.point["program"]], self.ranks.status) and (self.own / "out.json").is_file():
             return self._finish()
         if self.signal == signal.SIGUSR1 and self.stopped:
@@ -95,7 +99,7 @@ class Attempt:
         if self.signal and self.signal != signal.SIGUSR1:
             return f"ended by signal {int(self.signal)}: cancelled, preempted or requeued"
         said = (self.own / "errors.txt").read_text(encoding="utf-8", errors="replace").splitlines()
-        own = [line for line in said if self.point["program"] in line]
+        own = [line for line in said if "gradcomp-" in line]
         errors = [line for line in said if "error" in line.lower()]
         return f"status {self.ranks.status}: {next(iter(own + errors + said[-1:]), 'it said nothing').strip()}"
 

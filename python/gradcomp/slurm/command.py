@@ -1,7 +1,8 @@
-"""The command line of a point and the environment of its ranks."""
-from .keys import KEYS, TRAIN
+"""The command lines of a point and the environment of its ranks."""
+from .keys import KEYS, TRAIN, TUNE
 
 CHECKPOINT_EVERY = 100  # steps
+RESULTS = ("seed", "seeds", "block", "evaluate_every", "quality_tolerance", "target")  # keys that mean nothing to gradcomp-tune
 
 
 def has_checkpoint(folder):
@@ -9,18 +10,26 @@ def has_checkpoint(folder):
     return any((folder / "checkpoints").glob("seed*/checkpoint.json"))
 
 
-def words(point, folder):
-    """The program with its options. `folder` is the folder of the point, which gets checkpoints and the result."""
+def _shown(options):
+    return [word for key, value in options.items() for word in (KEYS[key].option, str(value))]
+
+
+def commands(point, folder):
+    """The programs with their options, in order; the last one writes the result. `folder` is that of the point, which gets bucket
+    sizes, checkpoints and the result."""
     options = dict(point["options"])
     every = options.pop("checkpoint_every", CHECKPOINT_EVERY)
-    found = [point["program"]]
-    for key, value in options.items():
-        found += [KEYS[key].option] if value is True else [KEYS[key].option, str(value)]
+    before = []
+    if options.pop("sweep_buckets", False):
+        shared = _shown({key: value for key, value in options.items() if key not in RESULTS})
+        options["rates"] = folder / "rates.json"
+        before = [[TUNE, "--buckets-only", *shared, *_shown({"rates": options["rates"]})]]
+    found = [point["program"], *_shown(options)]
     if point["program"] == TRAIN and every:
         found += ["--checkpoint", str(folder / "checkpoints"), "--checkpoint-every", str(every)]
         if has_checkpoint(folder):
             found += ["--resume", str(folder / "checkpoints")]
-    return found + ["--output", str(folder / "out.json")]
+    return [*before, [*found, "--output", str(folder / "out.json")]]
 
 
 def environment(system):

@@ -2,7 +2,7 @@
 import shlex
 
 from . import queue, script
-from .command import words
+from .command import commands
 
 
 def text(folder):
@@ -11,7 +11,8 @@ def text(folder):
     lines = [f"{folder.title}: {len(folder.points)} points on {folder.system.name}, {len(unfinished)} to run, "
              f"in {folder.path}", ""]
     for index, point in enumerate(folder.points):
-        command = f"{folder.system.launcher(point)} {shlex.join(words(point, folder.point_folder(point)))}"
+        command = " && ".join(f"{folder.system.launcher(point)} {shlex.join(words)}"
+                              for words in commands(point, folder.point_folder(point)))
         lines.append(f"point {index} {point['id']}: {'to run' if index in unfinished else 'finished'}: {command}")
     for name, content, members in queue.arrays(folder, unfinished):
         path = folder.path / "jobs" / name

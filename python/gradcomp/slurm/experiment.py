@@ -81,11 +81,8 @@ def _point(where, chosen, system):
         del chosen["link"]
     if chosen.get("sweep_buckets") is False:
         del chosen["sweep_buckets"]
-    if "sweep_buckets" in chosen:
-        if "rates" in chosen:
-            raise Refused(f"{where}: sweep_buckets and rates exclude each other: the file of rates names the best bucket sizes")
-        if chosen.setdefault("checkpoint_every", 0):  # a resumed training would time the bucket sizes again
-            raise Refused(f"{where}: checkpoint_every = {chosen['checkpoint_every']}: allowed is 0 with sweep_buckets")
+    if "sweep_buckets" in chosen and "rates" in chosen:
+        raise Refused(f"{where}: sweep_buckets and rates exclude each other: the file of rates names the best bucket sizes")
     if program == ALLREDUCE:  # gradcomp-train adds its controls itself; without them there is no comparison
         given = chosen["methods"].split(",")
         chosen["methods"] = ",".join([c for c in CONTROLS if c != "no_exchange" and c not in given] + given)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from . import ROOT
 
-TRAIN, ALLREDUCE = "gradcomp-train", "gradcomp-allreduce"
+TRAIN, TUNE, ALLREDUCE = "gradcomp-train", "gradcomp-tune", "gradcomp-allreduce"
 CONTROLS = ("fp32", "fp16", "bf16", "no_exchange")
 SPEC = r"[a-z0-9_]+(:[a-z0-9_]+=[^:,]+)*"  # a name with its options; the program knows which names there are
 
@@ -62,15 +62,15 @@ KEYS = {
     "methods": Key("method specs with commas between them; methods: " + ", ".join(method_names()), _known_methods,
                    "--methods"),
     "link": _text("'real' or RATE,LATENCY such as 100Mbit/s,50us", r"real|[0-9.]+[kMG]?bit/s(,[0-9.]+[mu]s)?", "--link"),
-    "transport": _text("a transport of gradcomp-train --list=transports", SPEC, "--transport"),
+    "transport": _text("a transport of gradcomp-methods --list=transports", SPEC, "--transport"),
     "seed": _whole(0, "--seed", (TRAIN, ALLREDUCE)),
     "model": _text("a model of gradcomp-train --help", r"[a-z0-9_]+", "--model", (TRAIN,)),
     "data": _text("a data set of gradcomp-train --help", r"\S+", "--data", (TRAIN,)),
-    "strategy": _text("a strategy of gradcomp-train --list=strategies, name:key=value", SPEC, "--strategy", (TRAIN,)),
-    "sampler": _text("a sampler of gradcomp-train --list=samplers, name:key=value", SPEC, "--sampler", (TRAIN,)),
+    "strategy": _text("a strategy of gradcomp-methods --list=strategies, name:key=value", SPEC, "--strategy", (TRAIN,)),
+    "sampler": _text("a sampler of gradcomp-methods --list=samplers, name:key=value", SPEC, "--sampler", (TRAIN,)),
     "bucket_kib": Key("'auto' or a whole number from 1", lambda v: v == "auto" or (type(v) is int and v >= 1), "--bucket-kib",
                       (TRAIN,)),
-    "sweep_buckets": _flag("--sweep-buckets"),
+    "sweep_buckets": _flag(None),  # runs gradcomp-tune --buckets-only first
     "batch": _whole(1, "--batch"), "steps": _whole(1, "--steps"), "seeds": _whole(1, "--seeds"),
     "warmup": _whole(0, "--warmup"), "block": _whole(1, "--block"), "length": _whole(1, "--length"),
     "evaluate_every": _whole(1, "--evaluate-every"), "accumulate": _whole(1, "--accumulate"),
@@ -78,7 +78,7 @@ KEYS = {
     "skew": _real("--skew"), "quality_tolerance": _real("--quality-tolerance"),
     "optimiser": _choice(("sgd", "adamw"), "--optimiser"), "decay": _choice(("cosine", "constant"), "--decay"),
     "target": _text("accuracy=X or perplexity=X", r"(accuracy|perplexity)=[0-9.]+", "--target", (TRAIN,)),
-    "rates": _text("a file of gradcomp-train --tune, relative to the experiment's folder", r"\S+", "--rates", (TRAIN,)),
+    "rates": _text("a file of gradcomp-tune, relative to the experiment's folder", r"\S+", "--rates", (TRAIN,)),
     "sizes": _text("numbers of elements with commas between them", r"\d+(,\d+)*", "--sizes", (ALLREDUCE,)),
     "repetitions": _whole(1, "--repetitions", (ALLREDUCE,)),
 }

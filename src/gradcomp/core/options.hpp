@@ -9,7 +9,7 @@
 
 namespace gradcomp {
 
-/// One declared parameter: everything that --list, the docs, the parser and the error messages need about it.
+/// One declared parameter: everything that gradcomp-methods, the docs, the parser and the error messages need about it.
 struct Parameter {
   enum class Type { real, integer, choice, word };
   std::string name;

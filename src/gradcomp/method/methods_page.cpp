@@ -104,7 +104,7 @@ std::string default_spec(const Info& info) {
 std::string methods_markdown() {
   std::string page =
       "# Methods\n\n"
-      "`gradcomp-train --list=markdown` generates this page from the descriptions in the sources; do not edit it. In "
+      "`gradcomp-methods --list=markdown` generates this page from the descriptions in the sources; do not edit it. In "
       "the\n"
       "formulas, n is the number of elements and k the number of kept elements. [Concepts](concepts.md#method-spec)\n"
       "explains method specs.\n\n"

@@ -1,5 +1,5 @@
 #pragma once
-// The lists of methods for users, generated from Info: `--list` (text) and docs/methods.md (`--list=markdown`).
+// The lists of methods for users, generated from Info: gradcomp-methods (text) and docs/methods.md (`--list=markdown`).
 #include <string>
 
 #include "gradcomp/core/info.hpp"

@@ -11,20 +11,11 @@ bool lists(const std::string& list, const std::string& name) {
   return ("," + list + ",").find("," + name + ",") != std::string::npos;
 }
 
-/// The first seed of trials: far above the seeds that users give.
-constexpr std::uint64_t first_trial_seed = 1'000'000'000;
-
 }  // namespace
-
-std::vector<std::uint64_t> Options::trial_seeds() const {
-  std::vector<std::uint64_t> all;
-  for (index_t i = 0; i < tune_seeds; ++i) all.push_back(first_trial_seed + static_cast<std::uint64_t>(i));
-  return all;
-}
 
 Options Options::trial(std::uint64_t trial_seed, index_t trial_steps) const {
   Options trial = *this;
-  trial.tune = true;
+  trial.is_trial = true;
   trial.seed = trial_seed;
   trial.steps = trial.evaluate_every = trial_steps;
   trial.dump_folder.clear();
@@ -66,19 +57,8 @@ void Options::check() const {
           "--accumulate {} is not allowed; allowed: a divisor of --steps ({}) and --block ({})", accumulate, steps,
           block);
   require(seed + static_cast<std::uint64_t>(seeds) <= first_trial_seed,
-          "--seed {} with --seeds {} is not allowed: the seeds from {} on are those of --tune", seed, seeds,
+          "--seed {} with --seeds {} is not allowed: the seeds from {} on are those of gradcomp-tune", seed, seeds,
           first_trial_seed);
-  require(tune_trials >= 3, "--tune-trials {} is not allowed; allowed: at least 3", tune_trials);
-  require(tune_seeds >= 2, "--tune-seeds {} is not allowed; allowed: at least 2", tune_seeds);
-  require(tune_steps >= 1, "--tune-steps {} is not allowed; allowed: at least 1", tune_steps);
-  require(!sweep_buckets || (rates.empty() && checkpoint_folder.empty() && resume_folder.empty()),
-          "--sweep-buckets is not allowed with --rates, --checkpoint or --resume; --tune times the bucket sizes once "
-          "and writes them to the file of --rates");
-  require(!tune || !rates.empty(), "--tune needs --rates FILE: it writes the learning rates there");
-  require(!tune || (output.empty() && checkpoint_folder.empty() && resume_folder.empty()),
-          "--output, --checkpoint and --resume are not allowed with --tune, which writes the file of --rates alone");
-  require(!tune || tune_steps % accumulate == 0,
-          "--tune-steps {} is not allowed; allowed: a multiple of --accumulate ({})", tune_steps, accumulate);
   require(checkpoint_every >= 0, "--checkpoint-every {} is not allowed; allowed: 0 or more steps", checkpoint_every);
   require(checkpoint_every == 0 || !checkpoint_folder.empty(), "--checkpoint-every needs --checkpoint");
   StragglerOptions::parse(straggler);

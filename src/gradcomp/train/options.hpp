@@ -8,6 +8,9 @@
 
 namespace gradcomp::train {
 
+/// The first seed of a tuning's trials, far above the seeds that users give. No result may use it or a later one.
+inline constexpr std::uint64_t first_trial_seed = 1'000'000'000;
+
 struct Options {
   std::string data = "shapetex10";  ///< spec of data/task.hpp
   index_t length = 0;               ///< steps of a sequence in one batch; 0: the data set's default
@@ -38,12 +41,7 @@ struct Options {
   std::string target;                   ///< quality to be reached, e.g. accuracy=0.9 (target.hpp); empty: none
   index_t seeds = 1;                    ///< repetitions, with seeds seed, seed + 1, ...
   index_t accumulate = 1;               ///< of the additional control fp32:accumulate=N; 1: none
-  bool tune = false;                    ///< find learning rates (tuning.hpp) and train nothing else
-  index_t tune_steps = 200;             ///< of one trial
-  index_t tune_trials = 6;              ///< rates that are tried for every method
-  index_t tune_seeds = 2;               ///< of one trial; results have other seeds
-  bool sweep_buckets = false;           ///< time the controls' bucket sizes before the training, as --tune does
-  std::string rates;                    ///< file of learning rates (rates.hpp); empty: none
+  std::string rates;                    ///< file of learning rates (tune/rates.hpp); empty: none
   std::string checkpoint_folder;        ///< empty: no checkpoints (checkpoints.hpp)
   index_t checkpoint_every = 0;         ///< steps; 0: after the last one only
   std::string resume_folder;            ///< empty: from the start
@@ -57,8 +55,7 @@ struct Options {
   std::string link;    ///< emulated links, e.g. 100Mbit/s,50us; several rates in turn; empty: the real one
   std::string output;  ///< result file; empty: none
 
-  /// The seeds of trials. No result may use them.
-  std::vector<std::uint64_t> trial_seeds() const;
+  bool is_trial = false;  ///< of a tuning (tune/): reads no test set
 
   /// The same job as a trial of so many steps. A trial reads no test set, repeats no slices, has no target, evaluates
   /// only at its end and writes nothing.

@@ -34,7 +34,6 @@ report::Json to_json(const Options& o) {
           {"target", o.target},
           {"accumulate", o.accumulate},
           {"tuned", !o.rates.empty()},
-          {"sweep_buckets", o.sweep_buckets},
           {"resumed", !o.resume_folder.empty()},
           {"density_tolerance", o.density_tolerance},
           {"dump_steps", o.dump_steps},

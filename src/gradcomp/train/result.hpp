@@ -41,11 +41,12 @@ struct MethodResult {
   double samples_per_step = 0;  ///< over all workers
   double rank_gflop = 0;        ///< forward and backward arithmetic of one rank and step
   Metric metric;
-  double loss_floor = 0;                                      ///< Task::loss_floor()
-  double validation_quality = 0, validation_loss = 0;         ///< after the last step; quality by the metric
-  double test_quality = 0, test_accuracy = 0, test_loss = 0;  ///< the same on the test set; 0 in trials of --tune
-  std::optional<double> target;                               ///< of the job
-  std::optional<Reached> reached;                             ///< what the target took; none if it was missed
+  double loss_floor = 0;                               ///< Task::loss_floor()
+  double validation_quality = 0, validation_loss = 0;  ///< after the last step; quality by the metric
+  double test_quality = 0, test_accuracy = 0,
+         test_loss = 0;            ///< the same on the test set; 0 in trials of gradcomp-tune
+  std::optional<double> target;    ///< of the job
+  std::optional<Reached> reached;  ///< what the target took; none if it was missed
   report::Curve curve;
   std::vector<double> density_ratio;   ///< achieved / target density, all segments and steps of this rank
   index_t state_bytes = 0;             ///< feedback and compressor memory of one rank

@@ -57,8 +57,8 @@ class Trainer {
   /// step() does at the end of every epoch. A loss that is not finite ends the run. Collective.
   void evaluate(const Exec& exec);
 
-  /// Evaluates on the test set (not in trials of --tune, which never see it), agrees the measurements over ranks and
-  /// returns the result. Collective.
+  /// Evaluates on the test set (not in the trials of a tuning, which never see it), agrees the measurements over ranks
+  /// and returns the result. Collective.
   MethodResult finish(const Exec& exec);
 
   /// Finishes what the strategy still has in progress. Collective.

@@ -112,7 +112,7 @@ MethodResult Trainer::finish(const Exec& exec) {
     m_result.diverged_at = m_now.diverged_at;
     m_result.validation_quality = m_result.validation_loss = none;
     m_result.test_quality = m_result.test_accuracy = m_result.test_loss = none;
-  } else if (!m_job.options.tune) {
+  } else if (!m_job.options.is_trial) {
     const nn::Loss test = evaluate_on(exec, data::Split::test);
     m_result.test_quality = m_result.metric.of(test);
     m_result.test_accuracy = test.accuracy();

@@ -15,7 +15,7 @@ TEST(MethodsPage, CommittedPageIsTheGeneratedOne) {
   const std::string made = methods_markdown();
   // EXPECT_EQ would print two long pages, which would hide the remedy.
   EXPECT_TRUE(page == made) << "docs/methods.md is out of date; regenerate it with\n"
-                               "  ./run exec -- gradcomp-train --list=markdown > docs/methods.md";
+                               "  ./run exec -- gradcomp-methods --list=markdown > docs/methods.md";
 }
 
 TEST(MethodsPage, ListsEveryMethodAndParameter) {

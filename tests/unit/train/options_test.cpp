@@ -8,7 +8,6 @@
 #include <functional>
 
 #include "error_of.hpp"
-#include "gradcomp/train/bucket_sweep.hpp"
 #include "gradcomp/train/options_json.hpp"
 
 namespace gradcomp::train {
@@ -71,18 +70,7 @@ TEST(TrainOptions, SayWhatIsRefusedAndWhatIsAllowed) {
       {[](Options& o) { o.accumulate = 40, o.block = 20; },
        "--accumulate 40 is not allowed; allowed: a divisor of --steps (40) and --block (20)"},
       {[](Options& o) { o.seed = 999'999'998, o.seeds = 3; },
-       "--seed 999999998 with --seeds 3 is not allowed: the seeds from 1000000000 on are those of --tune"},
-      {[](Options& o) { o.tune_trials = 2; }, "--tune-trials 2 is not allowed; allowed: at least 3"},
-      {[](Options& o) { o.tune_seeds = 1; }, "--tune-seeds 1 is not allowed; allowed: at least 2"},
-      {[](Options& o) { o.tune_steps = 0; }, "--tune-steps 0 is not allowed; allowed: at least 1"},
-      {[](Options& o) { o.sweep_buckets = true, o.rates = "r"; },
-       "--sweep-buckets is not allowed with --rates, --checkpoint or --resume; --tune times the bucket sizes once and "
-       "writes them to the file of --rates"},
-      {[](Options& o) { o.tune = true; }, "--tune needs --rates FILE: it writes the learning rates there"},
-      {[](Options& o) { o.tune = true, o.rates = "r", o.output = "o"; },
-       "--output, --checkpoint and --resume are not allowed with --tune, which writes the file of --rates alone"},
-      {[](Options& o) { o.tune = true, o.rates = "r", o.accumulate = 20, o.tune_steps = 30; },
-       "--tune-steps 30 is not allowed; allowed: a multiple of --accumulate (20)"},
+       "--seed 999999998 with --seeds 3 is not allowed: the seeds from 1000000000 on are those of gradcomp-tune"},
       {[](Options& o) { o.checkpoint_every = -1; }, "--checkpoint-every -1 is not allowed; allowed: 0 or more steps"},
       {[](Options& o) { o.checkpoint_every = 5; }, "--checkpoint-every needs --checkpoint"},
       {[](Options& o) { o.dump_folder = "d", o.dump_steps = {1}, o.seeds = 2; },
@@ -99,12 +87,6 @@ TEST(TrainOptions, SayWhatIsRefusedAndWhatIsAllowed) {
        "--at -1 is not allowed; allowed: 0 to 39, the last of --steps 40"},
   };
   for (const auto& [change, message] : cases) EXPECT_EQ(refused(change), message);
-  for (const auto member : {&Options::checkpoint_folder, &Options::resume_folder}) {
-    EXPECT_THAT(refused([member](Options& o) { o.sweep_buckets = true, o.*member = "c"; }),
-                testing::StartsWith("--sweep-buckets is not allowed"));
-    EXPECT_THAT(refused([member](Options& o) { o.tune = true, o.rates = "r", o.*member = "c"; }),
-                testing::StartsWith("--output, --checkpoint and --resume"));
-  }
 }
 
 TEST(TrainOptions, TakeWhatIsAtTheEdge) {
@@ -118,9 +100,6 @@ TEST(TrainOptions, TakeWhatIsAtTheEdge) {
       [](Options& o) { o.quality_tolerance = 0; },
       [](Options& o) { o.accumulate = 20; },
       [](Options& o) { o.seed = 999'999'997, o.seeds = 3; },
-      [](Options& o) { o.tune_trials = 3, o.tune_seeds = 2, o.tune_steps = 1; },
-      [](Options& o) { o.tune = true, o.rates = "r", o.accumulate = 20, o.tune_steps = 40; },
-      [](Options& o) { o.sweep_buckets = true; },
       [](Options& o) { o.checkpoint_folder = "c", o.checkpoint_every = 5; },
       [](Options& o) { o.dump_folder = "d", o.dump_steps = {0, 39}; },
       [](Options& o) { o.importance_folder = "d", o.dump_steps = {0}; },
@@ -136,14 +115,12 @@ TEST(TrainOptions, ATrialIsAShortJobWithoutWhatResultsNeed) {
   o.dump_folder = o.importance_folder = "d";
   o.dump_steps = {1};
   const Options trial = o.trial(7, 30);
-  EXPECT_TRUE(trial.tune);
+  EXPECT_TRUE(trial.is_trial);
   EXPECT_EQ(trial.seed, 7U);
   EXPECT_EQ(trial.steps, 30);
   EXPECT_EQ(trial.evaluate_every, 30);
   EXPECT_TRUE(trial.target.empty() && trial.replay_slices.empty() && trial.dump_folder.empty() &&
               trial.importance_folder.empty() && trial.dump_steps.empty());
-  o.tune_seeds = 3;
-  EXPECT_THAT(o.trial_seeds(), testing::ElementsAre(1'000'000'000, 1'000'000'001, 1'000'000'002));
 }
 
 TEST(TrainOptions, TheControlsThatAreMissingComeFirst) {
@@ -188,7 +165,7 @@ TEST(TrainOptions, AsResultFilesHaveThem) {
     "epsilon": 1e-8, "weight_decay": 5e-4, "decay": "cosine", "warmup": 0, "clip": 0.0, "augment": false, "skew": 0.0,
     "seed": 1, "seeds": 1, "strategy": "overlapped", "sampler": "uniform", "replayed_slices": false,
     "bucket_kib": "auto", "evaluate_every": 11, "block": 20, "quality_tolerance": 0.02, "target": "", "accumulate": 1,
-    "tuned": false, "sweep_buckets": false, "resumed": false, "density_tolerance": 0.0, "dump_steps": [],
+    "tuned": false, "resumed": false, "density_tolerance": 0.0, "dump_steps": [],
     "transport": "mpi", "link": "", "straggler": ""})"));
   o.nesterov = "on";
   o.bucket_kib = 1;
@@ -204,12 +181,9 @@ TEST(TrainOptions, AsResultFilesHaveThem) {
 TEST(TrainOptions, ThatNoRecordHasKeepTheirDefaults) {
   const Options o;
   EXPECT_TRUE(o.controls);
-  EXPECT_FALSE(o.tune);
+  EXPECT_FALSE(o.is_trial);
   EXPECT_EQ(o.methods, "top_k:ratio=0.01,powersgd:rank=2");
   EXPECT_EQ(o.steps, 600);
-  EXPECT_EQ(o.tune_steps, 200);
-  EXPECT_EQ(o.tune_trials, 6);
-  EXPECT_EQ(o.tune_seeds, 2);
   EXPECT_EQ(o.checkpoint_every, 0);
   EXPECT_EQ(o.timeout, 0);
   for (const std::string* folder : {&o.rates, &o.checkpoint_folder, &o.resume_folder, &o.dump_folder,
@@ -231,10 +205,6 @@ TEST(TrainOptions, AShardIsThePartOfOneRank) {
   EXPECT_EQ(shard.seed, 5U);
   EXPECT_TRUE(shard.augment);
   EXPECT_EQ(shard.skew, 0.5);
-}
-
-TEST(BucketSweep, TriesTheSizesThatFollowFromTheModelAndFourOthers) {
-  EXPECT_THAT(swept_kib, testing::ElementsAre(0, 256, 1024, 4096, 16384));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "gradcomp/train/bucket_sweep.hpp"
+#include "gradcomp/tune/bucket_sweep.hpp"
 
 #include <algorithm>
 
@@ -6,11 +6,11 @@
 #include "gradcomp/method/spec.hpp"
 #include "gradcomp/train/comparison.hpp"
 
-namespace gradcomp::train {
+namespace gradcomp::tune {
 namespace {
 
 /// The steps between two exchanges of the job's strategy. Collective.
-index_t period_of(const Job& job) {
+index_t period_of(const train::Job& job) {
   const MethodSpec fp32 = parse_method("fp32");
   const StrategyOptions options = job.options.strategy_options();
   return make_strategy(fp32, job.model.layout(), job.model.buffer_count(), job.control, options)->period();
@@ -18,9 +18,9 @@ index_t period_of(const Job& job) {
 
 /// Three blocks over each link, of at least six steps and of two periods or more: the first step or period of a block
 /// is not timed.
-Options sweep_options(const Options& options, index_t period, index_t links) {
+train::Options sweep_options(const train::Options& options, index_t period, index_t links) {
   const index_t block = period * std::max<index_t>(2, (6 * options.accumulate + period - 1) / period);
-  Options sweep = options.trial(options.trial_seeds().front(), 3 * links * block);
+  train::Options sweep = options.trial(train::first_trial_seed, 3 * links * block);
   sweep.block = block;
   sweep.warmup = 0;
   return sweep;
@@ -28,7 +28,7 @@ Options sweep_options(const Options& options, index_t period, index_t links) {
 
 }  // namespace
 
-bool takes_bucket_size(const Options& options) {
+bool takes_bucket_size(const train::Options& options) {
   const StrategyChoice choice = choose_strategy(parse_method("fp32"), options.strategy);
   const auto& parameters = choice.entry.parameters;
   const bool has_size =
@@ -36,42 +36,38 @@ bool takes_bucket_size(const Options& options) {
   return has_size && choice.own.integer("bucket_kib") == 0;
 }
 
-void check_bucket_sweep(const Options& options) {
-  if (takes_bucket_size(options)) return;
-  constexpr const char* why = "this strategy sets its own buckets, or has none";
-  require(!options.sweep_buckets,
-          "--sweep-buckets is not allowed with --strategy {}: {}; allowed: a strategy with bucket_kib=0",
-          options.strategy, why);
-  require(!options.tune || !options.controls,
-          "--tune cannot time bucket sizes with --strategy {}: {}; allowed: --no-controls, or a strategy with "
-          "bucket_kib=0",
-          options.strategy, why);
+void check_bucket_sweep(const train::Options& options) {
+  require(!options.controls || takes_bucket_size(options),
+          "bucket sizes cannot be timed with --strategy {}: this strategy sets its own buckets, or has none; allowed: "
+          "--no-controls, or a strategy with bucket_kib=0",
+          options.strategy);
 }
 
-void take_buckets(std::vector<Contender>& contenders, const Rates& rates, const Options& options) {
+void take_buckets(std::vector<train::Contender>& contenders, const Rates& rates, const train::Options& options) {
   if (!takes_bucket_size(options)) return;
   const DenseBuckets buckets = rates.best_buckets();
   const std::optional<SweepConditions>& sweep = rates.bucket_sweep();
   const std::string elsewhere = !sweep ? "unknown" : *sweep == sweep_conditions(options) ? "" : sweep->text();
-  for (Contender& c : contenders) {
+  for (train::Contender& c : contenders) {
     const auto found = buckets.find(c.spec.compressor->info().name);
-    if (c.role() == Contender::Role::method || found == buckets.end()) continue;
+    if (c.role() == train::Contender::Role::method || found == buckets.end()) continue;
     c.bucket_kib = found->second;
     c.bucket_sweep = elsewhere;
   }
 }
 
-void sweep_buckets(const Exec& exec, const Job& job, Rates& rates, const std::function<void()>& added) {
-  const Options options = sweep_options(job.options, period_of(job), job.links == nullptr ? 1 : job.links->count());
-  const Job sweep{options, job.task, job.model, job.transport, job.control, nullptr, job.links};
+void sweep_buckets(const Exec& exec, const train::Job& job, Rates& rates, const std::function<void()>& added) {
+  const train::Options options =
+      sweep_options(job.options, period_of(job), job.links == nullptr ? 1 : job.links->count());
+  const train::Job sweep{options, job.task, job.model, job.transport, job.control, nullptr, job.links};
   for (const char* name : {"fp32", "fp16", "bf16"}) {
     if (rates.has_buckets(name)) continue;
     const MethodSpec spec = parse_method(name);
-    std::vector<Contender> contenders;
+    std::vector<train::Contender> contenders;
     for (const index_t kib : swept_kib) {
       contenders.push_back({spec, spec.learning_rate(options.learning_rate), {}, kib});
     }
-    for (const MethodResult& result : compare(exec, sweep, contenders, [](const std::string&) {})) {
+    for (const train::MethodResult& result : train::compare(exec, sweep, contenders, [](const std::string&) {})) {
       if (result.diverged_at) {
         throw AgreedError(
             fmt::format("the sweep of bucket sizes: {} diverged at step {} with learning rate {}; lower --lr", name,
@@ -83,4 +79,4 @@ void sweep_buckets(const Exec& exec, const Job& job, Rates& rates, const std::fu
   }
 }
 
-}  // namespace gradcomp::train
+}  // namespace gradcomp::tune

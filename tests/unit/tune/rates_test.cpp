@@ -1,4 +1,4 @@
-#include "gradcomp/train/rates.hpp"
+#include "gradcomp/tune/rates.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,12 +8,13 @@
 #include "error_of.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/method/spec.hpp"
-#include "gradcomp/train/bucket_sweep.hpp"
-#include "gradcomp/train/target.hpp"
-#include "gradcomp/train/tuning.hpp"
+#include "gradcomp/tune/bucket_sweep.hpp"
+#include "gradcomp/tune/tuning.hpp"
 
-namespace gradcomp::train {
+namespace gradcomp::tune {
 namespace {
+
+using train::Metric;
 
 const report::Json settings{{"model", "resnet20"}, {"clip", 2}};
 constexpr TrialShape shape{10, 2, 2, 3};
@@ -72,7 +73,7 @@ TEST(Rates, TuningKeepsBucketTimesOfTheSameLinkAndStrategyOnly) {
 }
 
 TEST(Rates, ControlsSayIfTheirBucketsWereTimedElsewhere) {
-  Options options;
+  train::Options options;
   const auto said = [&](const std::string& file) {
     auto contenders = train::contenders(options, parse_methods("fp32,top_k"));
     take_buckets(contenders, Rates::parse(file, "f", Metric(), settings, shape, false, sweep_conditions(options)),
@@ -120,7 +121,7 @@ TEST(Rates, RefuseFilesOfOtherJobs) {
 }
 
 TEST(Rates, MethodsMustHaveTheSameNumberOfTrials) {
-  Options options;
+  train::Options options;
   auto contenders = train::contenders(options, parse_methods("fp32"));
   Rates rates(Metric(), settings, shape);
   rates.add(contenders[0].spec.canonical, {0.7, 0.5, 1, 3});
@@ -128,12 +129,12 @@ TEST(Rates, MethodsMustHaveTheSameNumberOfTrials) {
     rates.apply(contenders, "f");
     FAIL() << "one of two trials";
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "--rates f: 'fp32' has 1 of 2 trials; run with --tune first");
+    EXPECT_STREQ(error.what(), "--rates f: 'fp32' has 1 of 2 trials; gradcomp-tune makes the others");
   }
 }
 
 TEST(Rates, ControlsAsTheyAreTakeTheirBestBuckets) {
-  Options options;
+  train::Options options;
   auto contenders = train::contenders(options, parse_methods("fp32,fp32:lr=1,top_k"));
   Rates rates = example();
   for (const auto& c : contenders) {
@@ -149,7 +150,7 @@ TEST(Rates, ControlsAsTheyAreTakeTheirBestBuckets) {
 }
 
 TEST(Rates, NoControlTakesABucketSizeThatItsStrategyReplaces) {
-  Options options;
+  train::Options options;
   const auto taken = [&](const std::string& strategy) {
     options.strategy = strategy;
     auto contenders = train::contenders(options, parse_methods("fp32"));
@@ -166,26 +167,22 @@ TEST(Rates, NoControlTakesABucketSizeThatItsStrategyReplaces) {
 }
 
 TEST(BucketSweep, IsRefusedIfTheStrategyTakesNoSize) {
-  Options options;
-  const auto refused = [&] { return gradcomp::test::error_of([&] { check_bucket_sweep(options); }); };
-  options.strategy = "priority:bucket_kib=64";
-  EXPECT_EQ(refused(), "") << "there is no sweep";
-  options.sweep_buckets = true;
-  EXPECT_EQ(
-      refused(),
-      "--sweep-buckets is not allowed with --strategy priority:bucket_kib=64: this strategy sets its own buckets, or "
-      "has none; allowed: a strategy with bucket_kib=0");
-  options.sweep_buckets = false;
-  options.tune = true;
-  options.strategy = "servers";
-  EXPECT_EQ(refused(),
-            "--tune cannot time bucket sizes with --strategy servers: this strategy sets its own buckets, or has none; "
+  train::Options options;
+  const auto refused = [&](const std::string& strategy) {
+    options.strategy = strategy;
+    return gradcomp::test::error_of([&] { check_bucket_sweep(options); });
+  };
+  EXPECT_EQ(refused("servers"),
+            "bucket sizes cannot be timed with --strategy servers: this strategy sets its own buckets, or has none; "
             "allowed: --no-controls, or a strategy with bucket_kib=0");
+  EXPECT_NE(refused("priority:bucket_kib=64"), "");
+  EXPECT_EQ(refused("priority"), "");
   options.controls = false;
-  EXPECT_EQ(refused(), "") << "--tune sweeps nothing";
-  options.controls = true;
-  options.strategy = "priority";
-  EXPECT_EQ(refused(), "");
+  EXPECT_EQ(refused("servers"), "") << "there is no sweep";
+}
+
+TEST(BucketSweep, TriesTheSizesThatFollowFromTheModelAndFourOthers) {
+  EXPECT_THAT(swept_kib, testing::ElementsAre(0, 256, 1024, 4096, 16384));
 }
 
 TEST(NextRate, ExtendsTheGridAtItsEdgesAndRefinesIt) {
@@ -216,36 +213,6 @@ TEST(NextRate, GoesDownWhereTheLowestIsBestOrAllDiverged) {
   EXPECT_TRUE(rates.at_edge("b"));
 }
 
-TEST(Contender, OnlyControlsWithoutOptionsHaveTheirRoles) {
-  Options options;
-  using Role = Contender::Role;
-  const auto all = train::contenders(
-      options, parse_methods("fp32,fp16:label=half,bf16,no_exchange,fp32:lr=1,fp16:strategy=synchronous,"
-                             "bf16:rounding=stochastic,top_k:label=bf16"));
-  std::vector<Role> roles;
-  for (const auto& c : all) roles.push_back(c.role());
-  EXPECT_THAT(roles, testing::ElementsAre(Role::fp32, Role::fp16, Role::bf16, Role::bound, Role::method, Role::method,
-                                          Role::method, Role::method));
-}
-
-TEST(Contender, TheControlThatAccumulatesComesLast) {
-  Options options;
-  options.accumulate = 4;
-  const auto control = [&] { return train::contenders(options, parse_methods("fp32,top_k")).back(); };
-  EXPECT_EQ(train::contenders(options, parse_methods("fp32,top_k")).size(), 3U);
-  EXPECT_EQ(control().spec.label, "fp32:accumulate=4");
-  EXPECT_EQ(control().spec.text, "fp32:strategy=accumulate:strategy.every=4");
-  EXPECT_EQ(control().learning_rate, 0.05);
-  EXPECT_EQ(control().role(), Contender::Role::method);
-  options.strategy = "synchronous";
-  EXPECT_EQ(control().spec.text, "fp32:strategy=accumulate:strategy.every=4:strategy.overlap=off");
-  options.strategy = "no_such";
-  EXPECT_THAT(gradcomp::test::error_of(control), testing::HasSubstr("no_such"));
-  options.strategy = "overlapped";
-  options.sampler = "no_such";
-  EXPECT_THAT(gradcomp::test::error_of(control), testing::HasSubstr("no_such"));
-}
-
 TEST(Rates, RefuseARateThatIsNone) {
   for (const char* rate : {"0", "-0.1", "1e999"}) {
     std::string text = example().text();
@@ -257,8 +224,21 @@ TEST(Rates, RefuseARateThatIsNone) {
   }
 }
 
+TEST(Rates, OfBucketSizesAloneLeaveTheLearningRates) {
+  const train::Options options;
+  auto contenders = train::contenders(options, parse_methods("fp32,top_k:lr=0.3"));
+  const Rates rates = Rates::parse(swept_file(), "f", Metric(), settings, {}, false);
+  rates.apply(contenders, "f");
+  take_buckets(contenders, rates, options);
+  EXPECT_EQ(contenders[0].learning_rate, options.learning_rate);
+  EXPECT_EQ(contenders[0].bucket_kib, 1024);
+  EXPECT_EQ(contenders[1].learning_rate, 0.3);
+  EXPECT_EQ(contenders[1].tuning, std::nullopt);
+  EXPECT_THROW(Rates(Metric(), settings, shape).apply(contenders, "f"), Error) << "a file that holds nothing";
+}
+
 TEST(Rates, EveryMethodNeedsOneButTheBound) {
-  Options options;
+  train::Options options;
   auto contenders = train::contenders(options, parse_methods("no_exchange,fp32,top_k"));
   Rates rates(Metric(), settings, shape);
   rates.add(contenders[1].spec.canonical, {0.7, 0.5, 1, 3});
@@ -272,31 +252,5 @@ TEST(Rates, EveryMethodNeedsOneButTheBound) {
   EXPECT_EQ(contenders[1].tuning->seconds, 7);
 }
 
-TEST(Target, IsOneOfTheTasksMetric) {
-  const Metric accuracy, perplexity(InputShape::Kind::tokens);
-  EXPECT_EQ(target_value("accuracy=0.9", accuracy), 0.9);
-  EXPECT_EQ(target_value("perplexity=60", perplexity), 60);
-  EXPECT_EQ(target_value("", accuracy), std::nullopt);
-  for (const char* bad : {"accuracy", "accuracy=", "accuracy=x", "accuracy=0.9x", "accuracy=1.1", "accuracy=0",
-                          "accuracy=nan", "loss=1", "=0.5", "perplexity=60", "accuracy=-0.5"}) {
-    EXPECT_THROW(target_value(bad, accuracy), Error) << bad;
-  }
-  for (const char* bad : {"perplexity=0.5", "perplexity=inf", "perplexity=nan", "accuracy=0.9"}) {
-    EXPECT_THROW(target_value(bad, perplexity), Error) << bad;
-  }
-  EXPECT_EQ(target_value("accuracy=1", accuracy), 1);
-  EXPECT_EQ(target_value("perplexity=1", perplexity), 1);
-  const auto message = [](const char* text, const Metric& metric) {
-    return gradcomp::test::error_of([&] { target_value(text, metric); });
-  };
-  EXPECT_EQ(message("loss=1", accuracy),
-            "--target loss=1 is not allowed; allowed: accuracy=X or perplexity=X, such as accuracy=0.90");
-  EXPECT_EQ(message("accuracy=0.9", perplexity),
-            "--target accuracy=0.9 is not allowed: the quality of this task is measured as perplexity");
-  EXPECT_EQ(message("accuracy=2", accuracy), "--target accuracy=2 is not allowed; allowed: an accuracy in (0, 1]");
-  EXPECT_EQ(message("perplexity=0", perplexity),
-            "--target perplexity=0 is not allowed; allowed: a perplexity of 1 or more");
-}
-
 }  // namespace
-}  // namespace gradcomp::train
+}  // namespace gradcomp::tune

@@ -1,4 +1,4 @@
-#include "gradcomp/train/tuning.hpp"
+#include "gradcomp/tune/tuning.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -7,25 +7,25 @@
 #include "gradcomp/comm/over_ranks.hpp"
 #include "gradcomp/train/comparison.hpp"
 
-namespace gradcomp::train {
+namespace gradcomp::tune {
 namespace {
 
-Options trial_options(const Options& options, std::uint64_t seed) {
-  Options trial = options.trial(seed, options.tune_steps);
-  trial.warmup = options.warmup * options.tune_steps / options.steps;
+train::Options trial_options(const Options& options, std::uint64_t seed) {
+  train::Options trial = options.train.trial(seed, options.steps);
+  trial.warmup = options.train.warmup * options.steps / options.train.steps;
   trial.block = trial.steps;
   return trial;
 }
 
 /// Means over the seeds; NaN if one of them diverged.
-Trial run_trial(const Exec& exec, const Job& job, const Contender& contender) {
+Trial run_trial(const Exec& exec, const Options& tuning, const train::Job& job, const train::Contender& contender) {
   const auto start = std::chrono::steady_clock::now();
   Trial trial{contender.learning_rate, 0, 0, 0};
-  const auto seeds = job.options.trial_seeds();
+  const auto seeds = tuning.trial_seeds();
   for (const std::uint64_t seed : seeds) {
-    const Options options = trial_options(job.options, seed);
-    const Job one{options, job.task, job.model, job.transport, job.control};
-    const MethodResult result = compare(exec, one, {contender}, [](const std::string&) {}).front();
+    const train::Options options = trial_options(tuning, seed);
+    const train::Job one{options, job.task, job.model, job.transport, job.control};
+    const train::MethodResult result = train::compare(exec, one, {contender}, [](const std::string&) {}).front();
     const bool good = result.replicas_equal && std::isfinite(result.validation_loss);
     const double share = good ? 1 / static_cast<double>(seeds.size()) : std::nan("");
     trial.quality += share * result.validation_quality;
@@ -38,9 +38,9 @@ Trial run_trial(const Exec& exec, const Job& job, const Contender& contender) {
 
 }  // namespace
 
-index_t trial_count(const Options& options, const std::vector<Contender>& contenders) {
+index_t trial_count(const Options& options, const std::vector<train::Contender>& contenders) {
   index_t count = 0;
-  for (const Contender& c : contenders) count += c.is_bound() ? 0 : options.tune_trials;
+  for (const auto& c : contenders) count += c.is_bound() ? 0 : options.trials;
   return count;
 }
 
@@ -60,20 +60,20 @@ double next_rate(const Rates& rates, const std::string& method, double start) {
   return std::sqrt(best->rate * (best->rate / below > above / best->rate ? below : above));
 }
 
-void tune(const Exec& exec, const Job& job, const std::vector<Contender>& contenders, Rates& rates,
-          const std::function<void()>& added) {
-  for (const Contender& contender : contenders) {
+void tune(const Exec& exec, const Options& options, const train::Job& job,
+          const std::vector<train::Contender>& contenders, Rates& rates, const std::function<void()>& added) {
+  for (const train::Contender& contender : contenders) {
     if (contender.is_bound()) continue;
     const std::string& method = contender.spec.canonical;
-    for (index_t t = 0; t < job.options.tune_trials; ++t) {
+    for (index_t t = 0; t < options.trials; ++t) {
       if (t >= std::ssize(rates.trials(method))) {
-        Contender trial = contender;
+        train::Contender trial = contender;
         trial.learning_rate = next_rate(rates, method, contender.learning_rate);
-        rates.add(method, run_trial(exec, job, trial));
+        rates.add(method, run_trial(exec, options, job, trial));
       }
       added();
     }
   }
 }
 
-}  // namespace gradcomp::train
+}  // namespace gradcomp::tune

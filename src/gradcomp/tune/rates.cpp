@@ -1,4 +1,4 @@
-#include "gradcomp/train/rates.hpp"
+#include "gradcomp/tune/rates.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 #include "gradcomp/report/row.hpp"
 #include "gradcomp/train/options_json.hpp"
 
-namespace gradcomp::train {
+namespace gradcomp::tune {
 namespace {
 
 constexpr const char* format = "gradcomp-rates-2";
@@ -29,12 +29,12 @@ std::string SweepConditions::text() const {
   return fmt::format("{}, strategy {}", link.empty() ? "real link" : "link " + link, strategy);
 }
 
-SweepConditions sweep_conditions(const Options& options) { return {options.link, options.strategy}; }
+SweepConditions sweep_conditions(const train::Options& options) { return {options.link, options.strategy}; }
 
-Rates::Rates(Metric metric, report::Json settings, TrialShape shape, SweepConditions sweep)
+Rates::Rates(train::Metric metric, report::Json settings, TrialShape shape, SweepConditions sweep)
     : m_metric(std::move(metric)), m_settings(std::move(settings)), m_shape(shape), m_sweep(std::move(sweep)) {}
 
-Rates Rates::parse(const std::string& text, const std::string& path, Metric metric, const report::Json& settings,
+Rates Rates::parse(const std::string& text, const std::string& path, train::Metric metric, const report::Json& settings,
                    TrialShape shape, bool to_tune, const SweepConditions& sweep) {
   Rates rates(std::move(metric), settings, shape, sweep);
   try {
@@ -167,21 +167,22 @@ std::string Rates::text() const {
   return file.dump(1) + "\n";
 }
 
-void Rates::apply(std::vector<Contender>& contenders, const std::string& path) const {
+void Rates::apply(std::vector<train::Contender>& contenders, const std::string& path) const {
+  if (m_trials.empty() && !m_bucket_times.empty()) return;
   const std::string fp32 = parse_method("fp32").canonical;
-  for (Contender& c : contenders) {
+  for (train::Contender& c : contenders) {
     std::string key = c.spec.canonical;
     if (c.is_bound()) {
       key = fp32;
       if (trials(key).empty()) continue;  // a bound needs no rate of its own
     }
     const auto made = std::ssize(trials(key));
-    require(made == m_shape.rates, "--rates {}: '{}' has {} of {} trials; run with --tune first", path, c.spec.label,
-            made, m_shape.rates);
+    require(made == m_shape.rates, "--rates {}: '{}' has {} of {} trials; gradcomp-tune makes the others", path,
+            c.spec.label, made, m_shape.rates);
     const Trial* chosen = best(key);
     require(chosen != nullptr, "--rates {}: '{}' diverged in all trials", path, c.spec.label);
     c.learning_rate = chosen->rate;
-    c.tuning = TuningCost{};
+    c.tuning = train::TuningCost{};
     for (const Trial& trial : trials(key)) {
       c.tuning->steps += m_shape.steps * m_shape.seeds;
       c.tuning->seconds += trial.seconds;
@@ -189,14 +190,21 @@ void Rates::apply(std::vector<Contender>& contenders, const std::string& path) c
   }
 }
 
-Rates read_rates(const Options& options, const data::Task& task, int ranks) {
-  const Metric metric(task.shape().kind);
-  const auto settings = rate_settings(options, task, ranks);
-  const TrialShape shape{options.tune_steps, ranks, options.tune_trials, options.tune_seeds};
-  const SweepConditions sweep = sweep_conditions(options);
-  if (options.tune && !std::filesystem::exists(options.rates)) return {metric, settings, shape, sweep};
+Rates read_rates(const train::Options& options, const data::Task& task, int ranks) {
   const auto bytes = data::read_file(options.rates);
-  return Rates::parse({bytes.begin(), bytes.end()}, options.rates, metric, settings, shape, options.tune, sweep);
+  return Rates::parse({bytes.begin(), bytes.end()}, options.rates, train::Metric(task.shape().kind),
+                      train::rate_settings(options, task, ranks), {}, false);
 }
 
-}  // namespace gradcomp::train
+Rates read_rates(const Options& options, const data::Task& task, int ranks) {
+  const train::Metric metric(task.shape().kind);
+  const auto settings = train::rate_settings(options.train, task, ranks);
+  const TrialShape shape{options.steps, ranks, options.trials, options.seeds};
+  const SweepConditions sweep = sweep_conditions(options.train);
+  const std::string& path = options.train.rates;
+  if (!std::filesystem::exists(path)) return {metric, settings, shape, sweep};
+  const auto bytes = data::read_file(path);
+  return Rates::parse({bytes.begin(), bytes.end()}, path, metric, settings, shape, true, sweep);
+}
+
+}  // namespace gradcomp::tune

@@ -1,5 +1,5 @@
 #pragma once
-// --rates: a file of learning rates, which short runs found (tuning.hpp) and which later runs read.
+// --rates: a file of learning rates and bucket sizes, which short runs found (tuning.hpp) and which later runs read.
 #include <map>
 #include <optional>
 #include <string>
@@ -8,8 +8,9 @@
 #include "gradcomp/report/json.hpp"
 #include "gradcomp/train/contender.hpp"
 #include "gradcomp/train/metric.hpp"
+#include "gradcomp/tune/options.hpp"
 
-namespace gradcomp::train {
+namespace gradcomp::tune {
 
 /// A trial: short runs at one rate, with several seeds.
 struct Trial {
@@ -39,7 +40,7 @@ struct SweepConditions {
 };
 
 /// The conditions of a job.
-SweepConditions sweep_conditions(const Options& options);
+SweepConditions sweep_conditions(const train::Options& options);
 
 /// Bucket sizes in KiB of the dense controls by their names, found by timing; 0: sizes that follow from the model.
 using DenseBuckets = std::map<std::string, index_t>;
@@ -48,13 +49,13 @@ class Rates {
  public:
   /// An empty set. `settings`: the options that a rate depends on, each a key of the file. `sweep`: the conditions
   /// under which the bucket sizes of add_bucket() are timed.
-  Rates(Metric metric, report::Json settings, TrialShape shape, SweepConditions sweep = {});
+  Rates(train::Metric metric, report::Json settings, TrialShape shape, SweepConditions sweep = {});
 
   /// Reads a file. Throws Error naming the path if it is not such a file, and naming the option if the file was made
   /// under other settings (or, with `to_tune`, with trials of another shape). With `to_tune`, times of bucket sizes
   /// under other conditions than `sweep` are dropped.
-  static Rates parse(const std::string& text, const std::string& path, Metric metric, const report::Json& settings,
-                     TrialShape shape, bool to_tune, const SweepConditions& sweep = {});
+  static Rates parse(const std::string& text, const std::string& path, train::Metric metric,
+                     const report::Json& settings, TrialShape shape, bool to_tune, const SweepConditions& sweep = {});
 
   void add(const std::string& method, const Trial& trial);
   const Trial* find(const std::string& method, double rate) const;
@@ -77,11 +78,11 @@ class Rates {
   std::string text() const;
 
   /// Gives every contender its best rate; `no_exchange` gets that of fp32. Throws Error for a contender with fewer
-  /// trials than TrialShape says.
-  void apply(std::vector<Contender>& contenders, const std::string& path) const;
+  /// trials than TrialShape says. Does nothing if there are no trials at all, but bucket sizes alone.
+  void apply(std::vector<train::Contender>& contenders, const std::string& path) const;
 
  private:
-  Metric m_metric;
+  train::Metric m_metric;
   report::Json m_settings;
   TrialShape m_shape;
   std::map<std::string, std::vector<Trial>> m_trials;               ///< by canonical spec
@@ -89,8 +90,11 @@ class Rates {
   std::optional<SweepConditions> m_sweep;                           ///< of m_bucket_times
 };
 
-/// Reads the file options.rates for this job. To tune, the file may be missing, which gives an empty set; the trials of
-/// an existing file must have options.tune_steps steps and `ranks` ranks.
+/// Reads the file of --rates for a training.
+Rates read_rates(const train::Options& options, const data::Task& task, int ranks);
+
+/// Reads the file of --rates to go on with a tuning of `ranks` ranks. If it is missing, the set is empty; if it is
+/// there, its trials must be those of `options`.
 Rates read_rates(const Options& options, const data::Task& task, int ranks);
 
-}  // namespace gradcomp::train
+}  // namespace gradcomp::tune

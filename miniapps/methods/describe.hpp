@@ -1,5 +1,5 @@
 #pragma once
-// gradcomp-train --describe: shows what would travel, without training.
+// Shows what would travel for a model, without training.
 #include <vector>
 
 #include "gradcomp/core/layout.hpp"

@@ -1,0 +1,16 @@
+#pragma once
+// The options that say what is trained, and how ranks exchange: gradcomp-train and gradcomp-tune take the same.
+#include "gradcomp/train/options.hpp"
+
+namespace CLI {
+class App;
+}
+
+/// The option --methods, for a list of specs.
+void add_methods(CLI::App& app, std::string& methods);
+
+/// The options that say which tensors a model has: --data, --length, --model, --strategy, --bucket-kib.
+void add_model_options(CLI::App& app, gradcomp::train::Options& options);
+
+/// All of them. `options` must live as long as `app`.
+void add_training_options(CLI::App& app, gradcomp::train::Options& options);
