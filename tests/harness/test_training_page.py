@@ -461,7 +461,7 @@ def fixture_broken(tmp_path):
     document = training()
     document["context"]["gradcomp"]["git_hash"] = COMMIT
     (folder / "built.json").write_text(json.dumps(document), encoding="utf-8")
-    for name in ("gradcomp-train", "mpirun"):
+    for name in ("gradcomp-methods", "gradcomp-tune", "gradcomp-train", "mpirun"):
         (folder / name).write_text(f'#!/bin/sh\ncase "$*" in *resnet8*) cp {folder}/built.json "${{@: -1}}" ;; *) exit 9 ;; esac\n'
                                    .replace("/bin/sh", "/bin/bash"))
         (folder / name).chmod(0o755)
