@@ -184,8 +184,8 @@ class Shortening final : public Transport {
     }
     return m_inner->start(exec, calls);
   }
-  std::unique_ptr<Transport> split(int color, int key, Level level) override {
-    return std::make_unique<Shortening>(m_inner->split(color, key, level));
+  std::unique_ptr<Transport> split(int color, int key) override {
+    return std::make_unique<Shortening>(m_inner->split(color, key));
   }
 
  private:

@@ -56,8 +56,8 @@ class Logged final : public Transport {
   bool overlaps() const override { return m_inner->overlaps(); }
   bool concurrent() const override { return m_inner->concurrent(); }
   void abandon() override { m_inner->abandon(); }
-  std::unique_ptr<Transport> split(int color, int key, Level level) override {
-    return std::make_unique<Logged>(m_inner->split(color, key, level), m_log);
+  std::unique_ptr<Transport> split(int color, int key) override {
+    return std::make_unique<Logged>(m_inner->split(color, key), m_log);
   }
 
   Completion start(const Exec& exec, std::span<const Call> together) override {

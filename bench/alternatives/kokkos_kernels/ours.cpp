@@ -4,7 +4,7 @@
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/lanes/arrays.hpp"
 #include "gradcomp/kernels/linear_algebra/householder.hpp"
-#include "gradcomp/nn/optimisers/clip.hpp"
+#include "gradcomp/kernels/linear_algebra/norm_clip.hpp"
 
 namespace gradcomp::bench {
 namespace {
@@ -54,7 +54,7 @@ Contender orthogonalise(const SharedBucket& bucket, bool householder) {
 
 /// The sums of squares that clipping needs. The check finds the norm from the factor with which it clips.
 Contender norm(const SharedBucket& bucket) {
-  const auto clip = std::make_shared<nn::NormClip>(bucket->layout.count());
+  const auto clip = std::make_shared<kernels::NormClip>(bucket->layout.count());
   return {"norm",
           "gradcomp",
           {},

@@ -12,12 +12,10 @@ namespace {
 class CountedCalls final : public Operation {
  public:
   void reset() { m_booked = false; }
-  void begin(Completion inner, std::span<const Call> calls, std::shared_ptr<Ledger> ledger, Level level, int rank,
-             int ranks) {
+  void begin(Completion inner, std::span<const Call> calls, std::shared_ptr<Ledger> ledger, int rank, int ranks) {
     m_inner = std::move(inner);
     m_calls.assign(calls.begin(), calls.end());
     m_ledger = std::move(ledger);
-    m_level = level;
     m_rank = rank;
     m_ranks = ranks;
   }
@@ -43,22 +41,21 @@ class CountedCalls final : public Operation {
     found.assign(m_inner.all_found().begin(), m_inner.all_found().end());
     for (std::size_t i = 0; i < m_calls.size(); ++i) {
       const Volume moved = volume(m_calls[i], found[i], m_rank, m_ranks);
-      m_ledger->add(m_level, m_calls[i].index(), {1, moved.sent, moved.received});
+      m_ledger->add(m_calls[i].index(), {1, moved.sent, moved.received});
     }
   }
 
   Completion m_inner;
   std::vector<Call> m_calls;
   std::shared_ptr<Ledger> m_ledger;
-  Level m_level = Level::all;
   int m_rank = 0, m_ranks = 1;
   bool m_booked = false;
 };
 
 class Counting final : public CountingTransport {
  public:
-  Counting(std::unique_ptr<Transport> inner, std::shared_ptr<Ledger> ledger, Level level)
-      : m_inner(std::move(inner)), m_ledger(std::move(ledger)), m_level(level) {}
+  Counting(std::unique_ptr<Transport> inner, std::shared_ptr<Ledger> ledger)
+      : m_inner(std::move(inner)), m_ledger(std::move(ledger)) {}
 
   const Ledger& ledger() const override { return *m_ledger; }
   int rank() const override { return m_inner->rank(); }
@@ -71,19 +68,18 @@ class Counting final : public CountingTransport {
 
   Completion start(const Exec& exec, std::span<const Call> together) override {
     auto calls = m_pool.take(together.size());
-    calls->begin(m_inner->start(exec, together), together, m_ledger, m_level, rank(), size());
+    calls->begin(m_inner->start(exec, together), together, m_ledger, rank(), size());
     return Completion(std::move(calls));
   }
   void limit(double seconds) override { m_inner->limit(seconds); }
   void abandon() override { m_inner->abandon(); }
-  std::unique_ptr<Transport> split(int color, int key, Level level) override {
-    return std::make_unique<Counting>(m_inner->split(color, key, level), m_ledger, level);
+  std::unique_ptr<Transport> split(int color, int key) override {
+    return std::make_unique<Counting>(m_inner->split(color, key), m_ledger);
   }
 
  private:
   std::unique_ptr<Transport> m_inner;
   std::shared_ptr<Ledger> m_ledger;
-  Level m_level;
   OperationPool<CountedCalls> m_pool;
 };
 
@@ -97,20 +93,14 @@ Traffic& Traffic::operator+=(const Traffic& other) {
   return *this;
 }
 
-Traffic Ledger::total(Level level) const {
-  Traffic sum;
-  for (const Traffic& one : m_traffic[static_cast<std::size_t>(level)]) sum += one;
-  return sum;
-}
-
 Traffic Ledger::total() const {
   Traffic sum;
-  for (std::size_t l = 0; l < level_count; ++l) sum += total(static_cast<Level>(l));
+  for (const Traffic& one : m_traffic) sum += one;
   return sum;
 }
 
 std::unique_ptr<CountingTransport> make_counting(std::unique_ptr<Transport> inner) {
-  return std::make_unique<comm::Counting>(std::move(inner), std::make_shared<Ledger>(), Level::all);
+  return std::make_unique<comm::Counting>(std::move(inner), std::make_shared<Ledger>());
 }
 
 }  // namespace gradcomp

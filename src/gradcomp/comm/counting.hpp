@@ -13,25 +13,23 @@ struct Traffic {
   Traffic& operator+=(const Traffic& other);
 };
 
-/// The traffic so far, by level and operation.
+/// The traffic so far, by operation.
 class Ledger {
  public:
-  void add(Level level, std::size_t operation, const Traffic& traffic) { at(level, operation) += traffic; }
-  /// The traffic of the operation C on one level, such as of<AllReduce>(Level::node).
+  void add(std::size_t operation, const Traffic& traffic) { m_traffic[operation] += traffic; }
+  /// The traffic of the operation C, such as of<AllReduce>().
   template <class C>
-  const Traffic& of(Level level = Level::all) const {
-    return m_traffic[static_cast<std::size_t>(level)][Call(C{}).index()];
+  const Traffic& of() const {
+    return m_traffic[Call(C{}).index()];
   }
-  Traffic total(Level level) const;
   Traffic total() const;
 
  private:
-  Traffic& at(Level level, std::size_t operation) { return m_traffic[static_cast<std::size_t>(level)][operation]; }
-  std::array<std::array<Traffic, std::variant_size_v<Call>>, level_count> m_traffic;
+  std::array<Traffic, std::variant_size_v<Call>> m_traffic;
 };
 
 /// A call is counted when test(), wait() or order() sees that it has ended; read the ledger on the thread that calls
-/// them. A split() adds to the same ledger under its own level.
+/// them. A split() adds to the same ledger.
 class CountingTransport : public Transport {
  public:
   virtual const Ledger& ledger() const = 0;

@@ -221,9 +221,9 @@ class Queued final : public Transport {
     return Completion(std::move(calls));
   }
   void abandon() override { m_queue->give_up(); }
-  std::unique_ptr<Transport> split(int color, int key, Level level) override {
+  std::unique_ptr<Transport> split(int color, int key) override {
     run(*this, Exec(), Barrier{});  // behind all queued calls
-    return std::make_unique<Queued>(m_queue->inner->split(color, key, level), m_queue->limit_seconds);
+    return std::make_unique<Queued>(m_queue->inner->split(color, key), m_queue->limit_seconds);
   }
 
  private:

@@ -71,9 +71,9 @@ class Throttled final : public Transport {
     const bool messages = std::all_of(together.begin(), together.end(), is_point_to_point);
     return messages ? start_messages(exec, together) : start_collectives(exec, together);
   }
-  std::unique_ptr<Transport> split(int color, int key, Level level) override {
+  std::unique_ptr<Transport> split(int color, int key) override {
     while (!m_waiting.empty()) carry_next();
-    return std::make_unique<Throttled>(m_inner->split(color, key, level), m_link);
+    return std::make_unique<Throttled>(m_inner->split(color, key), m_link);
   }
 
   void carry(const EmulatedCalls& until) {

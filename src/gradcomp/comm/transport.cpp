@@ -2,11 +2,6 @@
 
 namespace gradcomp {
 
-const char* to_string(Level level) {
-  static constexpr std::array<const char*, level_count> names = {"all", "node", "across"};
-  return names[static_cast<std::size_t>(level)];
-}
-
 namespace {
 
 struct Check {

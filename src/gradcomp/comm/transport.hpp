@@ -69,11 +69,6 @@ class Completion {
 /// How 16-bit floats are added: in f32 in rank order and rounded once, or by the library's own rule.
 enum class Sum : std::uint8_t { rank_order, library };
 
-/// The part of the machine that a transport spans: a key of the ledger of bytes (counting.hpp).
-enum class Level : std::uint8_t { all, node, across };
-inline constexpr std::size_t level_count = 3;
-const char* to_string(Level level);
-
 /// All ranks make collective calls in the same order, and messages between two ranks in any order. If a peer or the
 /// library fails, start(), test() or wait() throws Error on the rank that sees it, and main() aborts the job.
 class Transport {
@@ -104,7 +99,7 @@ class Transport {
   virtual void abandon() {}
 
   /// Collective. Ranks with the same color form a new transport, ordered by key. split(0, rank()) is a duplicate.
-  virtual std::unique_ptr<Transport> split(int color, int key, Level level = Level::all) = 0;
+  virtual std::unique_ptr<Transport> split(int color, int key) = 0;
 };
 
 /// Throws Error unless tag, peer, root, part counts and type of the call are possible among `ranks` ranks.

@@ -38,7 +38,9 @@ struct QsgdState final : DenseState {
 class Qsgd final : public DenseBytes {
  public:
   Qsgd(Info info, ParameterValues options)
-      : DenseBytes(std::move(info), std::move(options)), m_spec(quantise_spec(this->options())) {}
+      : DenseBytes(std::move(info), std::move(options)),
+        m_spec(quantise_spec(this->options())),
+        m_shrinks(this->options().text("scale") == "auto") {}
 
   index_t payload_bytes(const Layout& layout, index_t) const override {
     index_t bytes = 0;
@@ -69,7 +71,7 @@ class Qsgd final : public DenseBytes {
   float shrink(const Source& source) const {
     if (!source.has_memory()) return 1;
     const double w = linear_excess(m_spec.levels, static_cast<double>(m_spec.group));
-    if (options().text("scale") == "auto") return static_cast<float>(1 / (1 + w));
+    if (m_shrinks) return static_cast<float>(1 / (1 + w));
     require(
         w < 1,
         "qsgd: an error of up to {:.3g} ||a||^2 may diverge with a feedback; allowed: scale=auto, more bits, smaller "
@@ -79,6 +81,7 @@ class Qsgd final : public DenseBytes {
   }
 
   kernels::QuantiseSpec m_spec;
+  bool m_shrinks;  ///< scale=auto
 };
 
 std::unique_ptr<Compressor> make_qsgd(const Info& info, const ParameterValues& options) {

@@ -14,8 +14,8 @@
 #include "gradcomp/compressors/detail/sparse/sparsifier.hpp"
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/core/registry.hpp"
+#include "gradcomp/kernels/lanes/check_finite.hpp"
 #include "gradcomp/kernels/lanes/mark_sum.hpp"
-#include "gradcomp/kernels/lanes/note.hpp"
 #include "gradcomp/kernels/random/random_subset.hpp"
 #include "gradcomp/kernels/select/accumulate.hpp"
 
@@ -99,25 +99,6 @@ struct RandomKState final : State {
 
 }  // namespace
 
-/// Checks the values of a payload or of a sum: counts those that are not finite, as broken or as diverged.
-void check_values(const Exec& exec, const Span<const float>& values, bool received, const FaultCounts& faults) {
-  const auto n = static_cast<index_t>(values.size());
-  kernels::for_warps(
-      "gradcomp::compressors::random_k_check", exec, (n + kernels::tile_size - 1) / kernels::tile_size,
-      KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
-        const index_t first = t * kernels::tile_size, left = n - first;
-        kernels::Lanes<std::int32_t> wrong;
-        warp.each([&](int l) { wrong[l] = 0; });
-        kernels::each_element(warp, left < kernels::tile_size ? left : kernels::tile_size,
-                              [&](int l, index_t e) { wrong[l] += Source::is_finite(values(first + e)) ? 0 : 1; });
-        if (received) {
-          kernels::note_broken(warp, wrong, faults);
-        } else {
-          kernels::note_diverged(warp, wrong, faults);
-        }
-      });
-}
-
 /// With seed=private the ranks choose different entries, so their values cannot be summed: the message is bytes.
 Info with_seed(Info info, const ParameterValues& options) {
   if (options.text("seed") == "private") {
@@ -162,7 +143,7 @@ class RandomK final : public Compressor {
 
   void finish(const Exec& exec, const Step& step, State& state) const override {
     auto& own = state.as<RandomKState>();
-    check_values(exec, own.sum, false, step.faults);
+    kernels::check_sum(exec, own.sum, Mark(), step.faults);
     own.weigh(exec, 1.0f / static_cast<float>(step.context.ranks), m_unbiased);
     kernels::spread_subsets(exec, own.tiles, own.subsets, own.weights, own.sum, step.mean);
   }
@@ -180,7 +161,7 @@ class RandomK final : public Compressor {
               "gradcomp::compressors::random_k::decode_add");
     const Span<const float> values(reinterpret_cast<const float*>(payload.data() + before_values),
                                    static_cast<std::size_t>(k));
-    check_values(exec, values, true, received.faults);
+    kernels::check_values(exec, values, received.faults);
     own.draw(exec, received.sender, rank);
     own.weigh(exec, received.weight, m_unbiased);
     kernels::scatter_subsets(exec, own.entries, own.subsets, own.weights, values, out);

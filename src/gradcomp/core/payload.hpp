@@ -48,22 +48,27 @@ struct Mark {
 /// The flags of a payload of a method that sets no other flag. `payload` is aligned to 4 bytes.
 Mark mark_in(const Span<std::byte>& payload);
 
-/// Whether a payload may be decoded. Decoding kernels ask, each of their units, so that no launch comes before them.
+/// Whether a payload may be decoded: not if it is flagged, or if its header is not the expected one. Who launches a
+/// decoding kernel calls settle() before, and each unit of the kernel asks admits(): hosts, where units are small, ask
+/// in settle(), once; devices ask in the kernel, so that no launch comes before it.
 struct Admission {
   const std::uint32_t* words = nullptr;  ///< of the header; null: the sections may be decoded in any case
   PayloadHeader expected = {};
   FaultCounts faults = {};
   float* out = nullptr;  ///< becomes NaN if the payload is flagged, so that what is made of the sum is flagged too
 
-  /// False if the payload is flagged, or if its header is not the expected one. The first unit counts this: `first` is
-  /// true in one unit of one kernel.
-  KOKKOS_FUNCTION bool admits(bool first) const;
-  /// For hosts, where units are small: asks once, before the launch. After `true`, every unit is admitted.
+  /// If it returns false, nothing may be launched. On hosts, units are not admitted without it.
   bool settle() {
-    const bool admitted = admits(true);
+    if (!device_is_host || words == nullptr) return true;
+    if (!check(true)) return false;
     words = nullptr;
-    return admitted;
+    return true;
   }
+  /// `first` is true in one unit of one kernel, which counts a payload that is not admitted.
+  KOKKOS_FUNCTION bool admits(bool first) const;
+
+ private:
+  KOKKOS_FUNCTION bool check(bool first) const;
 };
 
 /// Writes `header` to the first bytes of `payload` (device), ordered on exec.
@@ -78,8 +83,12 @@ PayloadHeader read_header(const Exec& exec, const Span<const std::byte>& payload
 PayloadHeader read_header(const Exec& exec, const Span<const std::byte>& payload, const PayloadHeader& expected,
                           std::uint32_t known = PayloadHeader::flag_diverged);
 
-KOKKOS_INLINE_FUNCTION bool Admission::admits(bool first) const {
-  if (words == nullptr) return true;
+KOKKOS_INLINE_FUNCTION bool Admission::admits([[maybe_unused]] bool first) const {
+  KOKKOS_IF_ON_HOST((return words == nullptr;))
+  KOKKOS_IF_ON_DEVICE((return words == nullptr || check(first);))
+}
+
+KOKKOS_INLINE_FUNCTION bool Admission::check(bool first) const {
   const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
   const bool same = words[0] == expected.magic &&
                     words[1] == (expected.version | static_cast<std::uint32_t>(expected.method) << 16) &&

@@ -46,7 +46,7 @@ struct Source {
       return is_finite(g) ? g : 0.0f;
     }
     const float v = velocity == nullptr ? 0.0f : velocity[i];
-    const Sum sum = add(gamma * g, memory[i], v);
+    const Sum sum = add(g, memory[i], v);
     const bool fine = is_finite(sum.a);
     good = good && fine;
     if (velocity != nullptr && fine) velocity[i] = sum.velocity;
@@ -79,16 +79,51 @@ struct Source {
   struct Sum {
     float a, velocity;
   };
-  /// The sum for an element with a memory: g is gamma times the gradient, r the memory, u the velocity (or 0).
-  KOKKOS_FORCEINLINE_FUNCTION Sum add(float g, float r, float u) const {
-    if (kind == Kind::residual) return {beta * r + g, 0};
-    if (kind == Kind::momentum_correction) {
-      const float next = nesterov ? momentum * (u + g) : momentum * u + g;
-      return {nesterov ? r + (next + g) : r + next, next};
-    }
-    const float mean = momentum * u + (1 - momentum) * g;  // without a velocity, momentum is 0
-    return {mean - r, mean};
+  /// The sum for an element with a memory: g is the gradient, r the memory, u the velocity (or 0).
+  KOKKOS_FORCEINLINE_FUNCTION Sum add(float g, float r, float u) const;
+};
+
+// The rules of sources with a memory, a type for each, which holds what the sum needs: kernels are templates on it and
+// keep it in registers. moves: it has a velocity, if Source has one; in_memory: a takes the place of the memory.
+
+struct ResidualRule {
+  static constexpr bool moves = false, in_memory = true;
+  float beta, gamma;
+  KOKKOS_FORCEINLINE_FUNCTION explicit ResidualRule(const Source& source) : beta(source.beta), gamma(source.gamma) {}
+  KOKKOS_FORCEINLINE_FUNCTION Source::Sum add(float g, float r, float /*u*/) const { return {beta * r + gamma * g, 0}; }
+};
+
+template <bool nesterov>
+struct MomentumRule {
+  static constexpr bool moves = true, in_memory = true;
+  float gamma, m;
+  KOKKOS_FORCEINLINE_FUNCTION explicit MomentumRule(const Source& source) : gamma(source.gamma), m(source.momentum) {}
+  KOKKOS_FORCEINLINE_FUNCTION Source::Sum add(float g, float v, float u) const {
+    const float x = gamma * g, next = nesterov ? m * (u + x) : m * u + x;
+    return {nesterov ? v + (next + x) : v + next, next};
   }
 };
+
+struct Ef21Rule {
+  static constexpr bool moves = true, in_memory = false;
+  float gamma, m;
+  KOKKOS_FORCEINLINE_FUNCTION explicit Ef21Rule(const Source& source) : gamma(source.gamma), m(source.momentum) {}
+  KOKKOS_FORCEINLINE_FUNCTION Source::Sum add(float g, float h, float u) const {
+    const float mean = m * u + (1 - m) * (gamma * g);  // without a velocity, m is 0
+    return {mean - h, mean};
+  }
+};
+
+/// use(rule) with the rule of a source with a memory.
+template <class Use>
+KOKKOS_FORCEINLINE_FUNCTION auto with_rule(const Source& source, const Use& use) {
+  if (source.kind == Source::Kind::residual) return use(ResidualRule(source));
+  if (source.kind == Source::Kind::ef21) return use(Ef21Rule(source));
+  return source.nesterov ? use(MomentumRule<true>(source)) : use(MomentumRule<false>(source));
+}
+
+KOKKOS_FORCEINLINE_FUNCTION Source::Sum Source::add(float g, float r, float u) const {
+  return with_rule(*this, [&](const auto& rule) { return rule.add(g, r, u); });
+}
 
 }  // namespace gradcomp

@@ -3,6 +3,7 @@
 #include <Kokkos_Core.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace gradcomp {
 
@@ -23,8 +24,9 @@ using Span = Kokkos::View<T*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 template <class T>
 using HostSpan = Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-/// True where device memory can be read on the host (every host-only build).
-inline constexpr bool device_is_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Memory>::accessible;
+/// True in every host-only build: the host reads device memory, and a launch has ended when it returns. (On machines
+/// where host and device share memory, the first is true of a GPU too, the second is not.)
+inline constexpr bool device_is_host = std::is_same_v<Exec, HostExec>;
 
 using index_t = std::int64_t;
 

@@ -81,16 +81,6 @@ index_t OneRank::bytes() {
   return m_reduction.work_bytes() + bytes_of(m_reduction.memories()) + 4 * static_cast<index_t>(m_out.size());
 }
 
-std::string with_option(const std::string& spec, const std::string& key, const std::string& value) {
-  const auto plus = spec.find('+');
-  const std::string first = spec.substr(0, plus), rest = plus == std::string::npos ? "" : spec.substr(plus);
-  const std::string wanted = ":" + key + "=";
-  const auto begin = first.find(wanted);
-  if (begin == std::string::npos) return first + wanted + value + rest;
-  const auto end = first.find(':', begin + 1);
-  return first.substr(0, begin) + wanted + value + (end == std::string::npos ? "" : first.substr(end)) + rest;
-}
-
 Layout layer_like(index_t elements) {
   index_t columns = 1;
   while (4 * columns * columns <= elements) columns *= 2;

@@ -67,10 +67,6 @@ class OneRank {
   bool m_has_state = false;
 };
 
-/// `spec` with option `key` of its first part set to `value`. The option is replaced if it is given, otherwise
-/// appended.
-std::string with_option(const std::string& spec, const std::string& key, const std::string& value);
-
 /// A layout of `elements` values, shaped like a layer so that low-rank methods have something to factor: the largest
 /// matrix of 2^j columns that is not wider than tall, and the rest as a vector.
 Layout layer_like(index_t elements);

@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 
+#include "gradcomp/kernels/linear_algebra/norm_clip.hpp"
+
 namespace gradcomp {
 namespace {
 
@@ -25,14 +27,6 @@ const Kind& kind_of(const ParameterValues& common) {
   }
   throw Error("feedback '" + common.text("feedback") +
               "' is unknown; allowed: none, residual, momentum_correction, ef21");
-}
-
-double norm_of(const Exec& exec, const Span<const float>& x) {
-  double sum = 0;
-  Kokkos::parallel_reduce(
-      "gradcomp::feedback::norm", IndexRange(exec, 0, static_cast<index_t>(x.size())),
-      KOKKOS_LAMBDA(const index_t i, double& s) { s += static_cast<double>(x(i)) * static_cast<double>(x(i)); }, sum);
-  return std::sqrt(sum);
 }
 
 }  // namespace
@@ -76,6 +70,10 @@ Feedback::Feedback(const ParameterValues& common, index_t count)
     array = Vector<float>("gradcomp::feedback::memory", static_cast<std::size_t>(count));
   };
   if (m_rule.kind != Source::Kind::none) make(m_memory);
+  if (m_clip > 0) {
+    make(m_clipped);
+    m_norm = std::make_shared<kernels::NormClip>(count);
+  }
   if (m_rule.kind == Source::Kind::momentum_correction) {
     m_rule.momentum = static_cast<float>(common.real("feedback.momentum"));
     m_rule.nesterov = common.text("feedback.nesterov") == "on";
@@ -96,9 +94,10 @@ Source Feedback::source(const Exec& exec, const Span<const float>& gradient, int
   source.memory = m_memory.data();
   source.velocity = m_velocity.data();
   source.work = m_work.data();
-  if (m_clip > 0) {
-    const double max_norm = m_clip / std::sqrt(static_cast<double>(ranks)), norm = norm_of(exec, gradient);
-    if (std::isfinite(norm) && norm > max_norm) source.gamma *= static_cast<float>(max_norm / norm);
+  if (m_norm && gradient.size() > 0) {
+    Kokkos::deep_copy(exec, m_clipped, gradient);
+    m_norm->run(exec, m_clipped, m_clip / std::sqrt(static_cast<double>(ranks)));
+    source.gradient = m_clipped.data();
   }
   return source;
 }

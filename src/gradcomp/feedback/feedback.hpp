@@ -1,6 +1,7 @@
 #pragma once
 // Feedback: what a rank remembers of the gradient that it did not send. It owns the memories of one bucket and builds
 // the Source that a compressor reads.
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,10 @@
 #include "gradcomp/feedback/memory_rate.hpp"
 
 namespace gradcomp {
+
+namespace kernels {
+class NormClip;
+}
 
 /// The parameters `feedback` and `feedback.<key>`, which all methods share. `info` declares the allowed kinds and the
 /// default.
@@ -32,7 +37,7 @@ class Feedback {
   void follow_rate(const Exec& exec, double rate) const { m_rate.follow(exec, rate, m_memory); }
 
   /// The source of one step. `gradient` has `count` elements, is complete, and outlives the step. With feedback.clip,
-  /// its norm is computed (1 read, waits for exec) and the gradient is scaled to at most clip / sqrt(ranks).
+  /// a copy of it that is scaled to a norm of at most clip / sqrt(ranks) takes its place (3 reads, 2 writes).
   Source source(const Exec& exec, const Span<const float>& gradient, int ranks) const;
 
   /// Call it after a step. `mean` is the mean of the ranks' decoded messages. For ef21 it becomes the estimate of the
@@ -42,13 +47,16 @@ class Feedback {
   /// Named memories, for checkpoints and the report of state bytes. The first one is Source::memory.
   Memories memories() const;
   /// Bytes of the work space, which is no memory.
-  index_t scratch_bytes() const { return static_cast<index_t>(m_work.size()) * size_of(DType::f32); }
+  index_t scratch_bytes() const {
+    return static_cast<index_t>(m_work.size() + m_clipped.size()) * size_of(DType::f32);
+  }
 
  private:
   Source m_rule;  ///< kind and weights, without arrays
   double m_clip = 0;
+  std::shared_ptr<const kernels::NormClip> m_norm;  ///< null without feedback.clip
   MemoryRate m_rate;
-  Vector<float> m_memory, m_velocity, m_work, m_estimate;
+  Vector<float> m_memory, m_velocity, m_work, m_estimate, m_clipped;
 };
 
 }  // namespace gradcomp

@@ -21,7 +21,7 @@ std::vector<float> seen_by_compressor(const Exec& exec, const Source& source) {
   const auto memory = on_host(exec, source.memory, source.count);
   const auto velocity = on_host(exec, source.velocity, source.count);
   for (std::size_t i = 0; i < seen.size(); ++i) {
-    seen[i] = source.add(source.gamma * seen[i], memory[i], velocity[i]).a;
+    seen[i] = source.add(seen[i], memory[i], velocity[i]).a;
   }
   return seen;
 }

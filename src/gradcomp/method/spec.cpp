@@ -131,4 +131,14 @@ std::vector<MethodSpec> parse_methods(const std::string& list) {
   return specs;
 }
 
+std::string with_option(const std::string& spec, const std::string& key, const std::string& value) {
+  const auto plus = spec.find('+');
+  const std::string first = spec.substr(0, plus), rest = plus == std::string::npos ? "" : spec.substr(plus);
+  const std::string wanted = ":" + key + "=";
+  const auto begin = first.find(wanted);
+  if (begin == std::string::npos) return first + wanted + value + rest;
+  const auto end = first.find(':', begin + 1);
+  return first.substr(0, begin) + wanted + value + (end == std::string::npos ? "" : first.substr(end)) + rest;
+}
+
 }  // namespace gradcomp

@@ -16,4 +16,8 @@ MethodSpec parse_method(const std::string& text);
 /// canonical form and the same label.
 std::vector<MethodSpec> parse_methods(const std::string& list);
 
+/// `spec` with option `key` of its first part set to `value`. The option is replaced if it is given, otherwise
+/// appended.
+std::string with_option(const std::string& spec, const std::string& key, const std::string& value);
+
 }  // namespace gradcomp

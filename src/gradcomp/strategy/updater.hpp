@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "gradcomp/nn/optimisers/clip.hpp"
+#include "gradcomp/kernels/linear_algebra/norm_clip.hpp"
 #include "gradcomp/nn/optimisers/optimiser.hpp"
 
 namespace gradcomp {
@@ -29,7 +29,7 @@ class Updater {
 
  private:
   double m_clip;
-  nn::NormClip m_norm;
+  kernels::NormClip m_norm;
   std::unique_ptr<nn::Optimiser<float>> m_optimiser;
 };
 

@@ -61,7 +61,8 @@ class Coarse final : public Compressor {
     const std::byte* const bytes = received.bytes.data();
     require(static_cast<index_t>(received.bytes.size()) == payload_capacity(state.layout),
             "coarse: payload of {} bytes", received.bytes.size());
-    const Admission admission{reinterpret_cast<const std::uint32_t*>(bytes), header(n, n), received.faults, out.data()};
+    Admission admission{reinterpret_cast<const std::uint32_t*>(bytes), header(n, n), received.faults, out.data()};
+    if (!admission.settle()) return;
     add(exec, admission, reinterpret_cast<const std::int8_t*>(bytes + payload_header_bytes), received.weight, out);
   }
 };

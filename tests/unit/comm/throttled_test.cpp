@@ -74,7 +74,7 @@ double between(Clock::time_point a, Clock::time_point b) { return std::chrono::d
 
 TEST(Throttled, ASplitSharesTheLink) {
   const auto comm = slow(2);
-  const auto part = comm->split(0, 0, Level::node), other = part->split(0, 0, Level::across);
+  const auto part = comm->split(0, 0), other = part->split(0, 0);
   std::vector<float> data(2500);
   std::vector<Completion> calls;
   for (Transport* one : {comm.get(), part.get(), other.get()})

@@ -55,23 +55,17 @@ TEST(Counting, CountsAGatherOnceWhenItHasBeenWaitedFor) {
   EXPECT_EQ(request.found().blocks.size.size(), 3u);
 }
 
-// Splits share one ledger, in which they count under their own level.
 TEST(Counting, ASplitInheritsTheLedger) {
   const auto comm = make_counting(std::make_unique<FakeTransport>(4));
-  const auto node = comm->split(0, 0, Level::node);
-  const auto across = node->split(0, 0, Level::across);
+  const auto node = comm->split(0, 0), across = node->split(0, 0);
   float x = 0;
   run(*comm, Exec(), AllReduce{&x, &x, 1});
   run(*node, Exec(), AllReduce{&x, &x, 1});
   run(*node, Exec(), AllReduce{&x, &x, 1});
   run(*across, Exec(), AllReduce{&x, &x, 1});
   const Ledger& ledger = comm->ledger();
-  EXPECT_EQ(ledger.of<AllReduce>(Level::all).calls, 1);
-  EXPECT_EQ(ledger.of<AllReduce>(Level::node).calls, 2);
-  EXPECT_EQ(ledger.of<AllReduce>(Level::across).calls, 1);
-  EXPECT_EQ(ledger.total(Level::node).calls, 2);
+  EXPECT_EQ(ledger.of<AllReduce>().calls, 4);
   EXPECT_EQ(ledger.total().calls, 4);
-  EXPECT_STREQ(to_string(Level::across), "across");
 }
 
 TEST(Counting, CountsEveryCallOfAGroup) {

@@ -90,7 +90,7 @@ TEST(Payload, AMarkFlagsTheHeader) {
   EXPECT_EQ(0, std::memcmp(&header, &sent, sizeof(header))) << "the rest of the header changed";
 }
 
-/// What an Admission says to 3 units of a kernel that asks it.
+/// What an Admission says to 3 units of a kernel that asks it; zeros if there is no launch.
 struct Answers {
   std::vector<int> admitted;
   std::vector<index_t> counts;  ///< diverged, broken
@@ -105,9 +105,11 @@ Answers answers_of(Admission admission) {
   const Vector<int> admitted("gradcomp::tests::admitted", 3);
   admission.faults = faults.counts();
   admission.out = out.data();
-  Kokkos::parallel_for(
-      "gradcomp::tests::admit", IndexRange(Exec(), 0, 3),
-      KOKKOS_LAMBDA(const index_t i) { admitted(i) = admission.admits(i == 0) ? 1 : 0; });
+  if (admission.settle()) {
+    Kokkos::parallel_for(
+        "gradcomp::tests::admit", IndexRange(Exec(), 0, 3),
+        KOKKOS_LAMBDA(const index_t i) { admitted(i) = admission.admits(i == 0) ? 1 : 0; });
+  }
   return {test::to_host(admitted), test::to_host(faults.counts().at, 2), std::isnan(test::to_host(out)[0])};
 }
 
@@ -126,6 +128,17 @@ TEST(Payload, AnAdmissionLetsOnlyTheExpectedHeaderPass) {
   EXPECT_EQ(ask(6, PayloadHeader::flag_diverged), diverged);
   EXPECT_EQ(ask(6, 3), broken) << "another flag";
   for (const std::size_t word : {0, 1, 2, 3, 4, 5, 6, 7}) EXPECT_EQ(ask(word, 0x40000000), broken) << "word " << word;
+}
+
+TEST(Payload, HostsAdmitNothingThatIsNotSettled) {
+  if (!device_is_host) GTEST_SKIP() << "devices ask in the kernel";
+  const PayloadHeader header = example();
+  std::uint32_t words[8];
+  std::memcpy(words, &header, sizeof header);
+  Admission admission{.words = words, .expected = header};
+  EXPECT_FALSE(admission.admits(false));
+  EXPECT_TRUE(admission.settle());
+  EXPECT_TRUE(admission.admits(false));
 }
 
 TEST(Payload, AFlagStandsAlone) {

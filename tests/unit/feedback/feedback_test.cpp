@@ -154,16 +154,20 @@ TEST(Feedback, ReturnsWhatTheExchangeDropped) {
 
 TEST(Feedback, ClipsToTheNormSharedByTheRanks) {
   const Feedback feedback(options({{"feedback", "residual"}, {"feedback.clip", "10"}}), 2);
-  const Vector<float> gradient("gradient", 2);
-  const auto factor = [&](float x, int ranks) {
+  const auto seen = [&](float x, int ranks) {
+    const Vector<float> gradient("gradient", 2);
     Kokkos::deep_copy(gradient, x);
-    return feedback.source(Exec(), gradient, ranks).gamma;
+    const Exec exec;
+    const Source source = feedback.source(exec, gradient, ranks);
+    const float clipped = to_host(source.gradient, 2)[1];
+    EXPECT_TRUE(!(std::abs(x) > 0) || to_host(gradient.data(), 2)[1] == x) << "the gradient itself stays";
+    return clipped;
   };
-  EXPECT_EQ(factor(5, 1), 1);  // norm 7.07
-  EXPECT_NEAR(factor(10, 1), 10 / std::sqrt(200.0), 1e-6);
-  EXPECT_NEAR(factor(10, 4), 5 / std::sqrt(200.0), 1e-6);
-  EXPECT_EQ(factor(infinity, 4), 1);
-  EXPECT_EQ(factor(0, 4), 1);
+  EXPECT_EQ(seen(5, 1), 5);  // norm 7.07
+  EXPECT_NEAR(seen(10, 1), 100 / std::sqrt(200.0), 1e-6);
+  EXPECT_NEAR(seen(10, 4), 50 / std::sqrt(200.0), 1e-6);
+  EXPECT_FALSE(Source::is_finite(seen(infinity, 4))) << "the method must see it";
+  EXPECT_EQ(seen(0, 4), 0);
 }
 
 TEST(Feedback, RefusesWhatDoesNotGoTogether) {

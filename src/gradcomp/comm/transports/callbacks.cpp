@@ -69,7 +69,7 @@ class CallbackTransport final : public Transport {
     }
     return Completion(std::move(group));
   }
-  std::unique_ptr<Transport> split(int color, int key, Level) override {
+  std::unique_ptr<Transport> split(int color, int key) override {
     require(m_functions->split != nullptr, "transport {}: it cannot be split", name());
     return make_callbacks(m_functions->split(color, key));
   }

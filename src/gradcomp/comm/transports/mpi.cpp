@@ -122,7 +122,7 @@ class Mpi final : public Transport {
     m_engine.limit_wait(seconds);
   }
   void abandon() override { m_engine.abandon(); }
-  std::unique_ptr<Transport> split(int color, int key, Level) override {
+  std::unique_ptr<Transport> split(int color, int key) override {
     MPI_Comm part = MPI_COMM_NULL;
     check_mpi(MPI_Comm_split(m_calls.comm, color, key, &part), "MPI_Comm_split");
     auto transport = std::make_unique<Mpi>(part, m_options);

@@ -118,7 +118,7 @@ class Nccl final : public Transport {
     m_comm->abandon();
     m_messages->abandon();
   }
-  std::unique_ptr<Transport> split(int color, int key, Level) override {
+  std::unique_ptr<Transport> split(int color, int key) override {
     MPI_Comm part = MPI_COMM_NULL;
     check_mpi(MPI_Comm_split(m_host, color, key, &part), "MPI_Comm_split");
     auto transport = std::make_unique<Nccl>(part, m_options);

@@ -105,7 +105,7 @@ class Self final : public Transport {
     calls->test();
     return Completion(std::move(calls));
   }
-  std::unique_ptr<Transport> split(int, int, Level) override { return make_self(); }
+  std::unique_ptr<Transport> split(int, int) override { return make_self(); }
 
  private:
   Mailbox m_mailbox;

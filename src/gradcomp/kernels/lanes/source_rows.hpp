@@ -38,22 +38,20 @@ KOKKOS_FORCEINLINE_FUNCTION void store_rows(const Warp& warp, T* data, index_t c
 }
 
 namespace detail {
-/// accumulate_row() for sources with a memory of this kind. u is the velocity, or 0.
-template <Source::Kind kind>
-KOKKOS_FORCEINLINE_FUNCTION void add_row(const Warp& warp, const Source& source, index_t i, int active,
-                                         const Lanes<float>& g, const Lanes<float>& r, Lanes<float>& u, Lanes<float>& a,
-                                         Lanes<std::int32_t>& bad) {
-  Source rule = source;  // a local copy with a constant kind, so that the compiler decides all branches
-  rule.kind = kind;
+/// accumulate_row() for sources with this rule. u is the velocity, or 0.
+template <class Rule>
+KOKKOS_FORCEINLINE_FUNCTION void add_row(const Warp& warp, const Source& source, const Rule& rule, index_t i,
+                                         int active, const Lanes<float>& g, const Lanes<float>& r, Lanes<float>& u,
+                                         Lanes<float>& a, Lanes<std::int32_t>& bad) {
   warp.each([&](int l) {
-    const Source::Sum sum = rule.add(rule.gamma * g[l], r[l], u[l]);
+    const Source::Sum sum = rule.add(g[l], r[l], u[l]);
     const bool good = Source::is_finite(sum.a);
-    a[l] = good ? sum.a : kind == Source::Kind::ef21 ? 0.0f : r[l];
+    a[l] = good ? sum.a : Rule::in_memory ? r[l] : 0.0f;
     u[l] = good ? sum.velocity : u[l];
     bad[l] += good ? 0 : 1;
   });
-  if (kind != Source::Kind::residual && source.velocity != nullptr) store_row(warp, source.velocity + i, active, u);
-  store_row(warp, (kind == Source::Kind::ef21 ? source.work : source.memory) + i, active, a);
+  if (Rule::moves && source.velocity != nullptr) store_row(warp, source.velocity + i, active, u);
+  store_row(warp, (Rule::in_memory ? source.memory : source.work) + i, active, a);
 }
 }  // namespace detail
 
@@ -79,14 +77,9 @@ KOKKOS_FORCEINLINE_FUNCTION void accumulate_row(const Warp& warp, const Source& 
   } else {
     warp.each([&](int l) { u[l] = 0; });
   }
-  switch (source.kind) {  // outside of the loops over lanes, so that these vectorise
-    case Source::Kind::residual:
-      return detail::add_row<Source::Kind::residual>(warp, source, i, active, g, r, u, a, bad);
-    case Source::Kind::momentum_correction:
-      return detail::add_row<Source::Kind::momentum_correction>(warp, source, i, active, g, r, u, a, bad);
-    default:
-      return detail::add_row<Source::Kind::ef21>(warp, source, i, active, g, r, u, a, bad);
-  }
+  with_rule(source, [&](const auto& rule) {  // outside of the loops over lanes, so that these vectorise
+    detail::add_row(warp, source, rule, i, active, g, r, u, a, bad);
+  });
 }
 
 /// Source::sent() for elements i .. i + active - 1, for which receivers decode `decoded`.
@@ -128,10 +121,10 @@ template <int rows, bool nesterov, class Use>
 KOKKOS_FORCEINLINE_FUNCTION index_t first_momentum(const Warp& warp, const Source& source, index_t i, index_t count,
                                                    Lanes<std::int32_t>& bad, const Use& use) {
   struct Read {
-    float x, v, u;
+    float g, v, u;
   };
   constexpr index_t together = rows * warp_lanes;
-  const float gamma = source.gamma, m = source.momentum;
+  const MomentumRule<nesterov> rule(source);
   index_t e = 0;
   for (; e + together <= count; e += together) {
     const float* const g = source.gradient + i + e;
@@ -140,16 +133,14 @@ KOKKOS_FORCEINLINE_FUNCTION index_t first_momentum(const Warp& warp, const Sourc
     warp.each([&](int l) {
       const auto load = [&](int r) {
         const int at = r * warp_lanes + l;
-        return Read{gamma * g[at], memory[at], velocity[at]};
+        return Read{g[at], memory[at], velocity[at]};
       };
       load_then_use<rows>(load, [&](int r, const Read& old) {
-        const float x = old.x, v = old.v, u = old.u;
-        const float next = nesterov ? m * (u + x) : m * u + x;  // as in Source::add()
-        const float sum = nesterov ? v + (next + x) : v + next;
-        const bool good = Source::is_finite(sum);
-        const float a = good ? sum : v;
+        const Source::Sum sum = rule.add(old.g, old.v, old.u);
+        const bool good = Source::is_finite(sum.a);
+        const float a = good ? sum.a : old.v;
         bad[l] += good ? 0 : 1;
-        velocity[r * warp_lanes + l] = good ? next : u;
+        velocity[r * warp_lanes + l] = good ? sum.velocity : old.u;
         memory[r * warp_lanes + l] = a;
         use(l, a, row + r);
       });
@@ -181,7 +172,7 @@ KOKKOS_FORCEINLINE_FUNCTION void accumulate_rows(const Warp& warp, const Source&
       });
     }
   } else if (source.kind == Source::Kind::residual) {
-    const float beta = source.beta, gamma = source.gamma;
+    const ResidualRule rule(source);
     for (; e + together <= count; e += together) {
       if (e % preload_elements == 0) preload_first(source, i + e, count - e);
       const float* const g = source.gradient + i + e;
@@ -190,7 +181,7 @@ KOKKOS_FORCEINLINE_FUNCTION void accumulate_rows(const Warp& warp, const Source&
       warp.each([&](int l) {
         const auto load = [&](int r) { return detail::Residual{memory[r * warp_lanes + l], g[r * warp_lanes + l]}; };
         load_then_use<rows>(load, [&](int r, const detail::Residual& x) {
-          const float old = x.memory, sum = beta * old + gamma * x.gradient;
+          const float old = x.memory, sum = rule.add(x.gradient, old, 0).a;
           const bool good = Source::is_finite(sum);
           const float a = good ? sum : old;
           bad[l] += good ? 0 : 1;
@@ -294,11 +285,11 @@ KOKKOS_FORCEINLINE_FUNCTION void touch_rows(const Warp& warp, const Source& sour
   }
   if (whole && source.kind == Source::Kind::residual) {
     float* const memory = source.memory + i;
-    const float beta = source.beta, gamma = source.gamma;
+    const ResidualRule rule(source);
     warp.each([&](int l) {
       const auto load = [&](int r) { return detail::Residual{memory[r * warp_lanes + l], g[r * warp_lanes + l]}; };
       load_then_use<rows>(load, [&](int r, const detail::Residual& x) {
-        const float old = x.memory, sum = beta * old + gamma * x.gradient;
+        const float old = x.memory, sum = rule.add(x.gradient, old, 0).a;
         const bool good = Source::is_finite(sum);
         const float a = good ? sum : old;
         bad[l] += good ? 0 : 1;

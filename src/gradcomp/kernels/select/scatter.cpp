@@ -42,7 +42,7 @@ void scatter_add(const Exec& exec, const std::uint32_t* indices, const float* va
 
 void scatter_received(const Exec& exec, const std::uint32_t* indices, const float* values, index_t count, float weight,
                       Admission admission, const Span<float>& out) {
-  if (device_is_host && !admission.settle()) return;
+  if (!admission.settle()) return;
   const auto n = static_cast<index_t>(out.size());
   const index_t asking = device_is_host ? 0 : 1;  // a unit that only asks, because a list may be empty
   Kokkos::parallel_for(

@@ -36,7 +36,7 @@ void DenseBytes::decode_add(const Exec& exec, const Received& received, State& s
           name);
   Admission admission{reinterpret_cast<const std::uint32_t*>(received.bytes.data()), header(count, count),
                       received.faults, out.data()};
-  if (device_is_host && !admission.settle()) return;
+  if (!admission.settle()) return;
   decode(exec, {received.bytes.data() + payload_header_bytes, received.weight, admission, received.sender},
          state.as<DenseState>(), out);
 }

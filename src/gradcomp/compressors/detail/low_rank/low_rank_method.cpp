@@ -4,9 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "gradcomp/kernels/lanes/check_finite.hpp"
 #include "gradcomp/kernels/lanes/mark_sum.hpp"
-#include "gradcomp/kernels/lanes/note.hpp"
-#include "gradcomp/kernels/lanes/tiles.hpp"
 #include "gradcomp/kernels/linear_algebra/householder.hpp"
 
 namespace gradcomp::compressors {
@@ -16,21 +15,6 @@ namespace {
 const Layout& dense_steps(const Layout& bucket, const LowRankRule& rule) {
   static const Layout none;
   return rule.start_step > 0 ? bucket : none;
-}
-
-/// Counts a sum that is not finite as diverged, and notes it for the kernels that follow.
-void check_sum(const Exec& exec, const float* sum, index_t count, const Mark& lost, const FaultCounts& faults) {
-  kernels::for_warps(
-      "gradcomp::compressors::powersgd_check", exec, (count + kernels::tile_size - 1) / kernels::tile_size,
-      KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
-        const index_t first = t * kernels::tile_size, left = count - first;
-        kernels::Lanes<std::int32_t> wrong;
-        warp.each([&](int l) { wrong[l] = 0; });
-        kernels::each_element(warp, left < kernels::tile_size ? left : kernels::tile_size,
-                              [&](int l, index_t e) { wrong[l] += Source::is_finite(sum[first + e]) ? 0 : 1; });
-        kernels::note_bad(warp, wrong, lost);
-        kernels::note_diverged(warp, wrong, faults);
-      });
 }
 
 Info with_bytes(Info info, const ParameterValues& options) {
@@ -107,7 +91,8 @@ Message LowRankMethod::produce(const Exec& exec, int round, const Step& step, St
 
 void LowRankMethod::consume(const Exec& exec, int round, const Message& message, const Step& step, State& state) const {
   auto& own = state.as<LowRankState>();
-  check_sum(exec, static_cast<const float*>(message.result), message.count, own.lost(), step.faults);
+  const Span<const float> sum(static_cast<const float*>(message.result), static_cast<std::size_t>(message.count));
+  kernels::check_sum(exec, sum, own.lost(), step.faults);
   if (round == 0 && !own.is_dense) summed(exec, own);
 }
 

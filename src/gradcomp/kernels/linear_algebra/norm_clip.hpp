@@ -4,7 +4,7 @@
 
 #include "gradcomp/core/types.hpp"
 
-namespace gradcomp::nn {
+namespace gradcomp::kernels {
 
 class NormClip {
  public:
@@ -14,15 +14,15 @@ class NormClip {
   explicit NormClip(index_t count) : NormClip(std::vector<index_t>{count}) {}
 
   /// Sums the squares of the part that begins at element `offset`, with one read of the part.
-  void observe(const Exec& exec, index_t offset, const Span<const float>& part);
+  void observe(const Exec& exec, index_t offset, const Span<const float>& part) const;
 
   /// Call it after all parts were observed. If the norm of the whole gradient is above `limit`, multiplies `gradient`,
   /// which is all or a range of it, by limit / norm, with one read and one write. The norm is summed in double in a
   /// fixed order, so that it does not depend on the number of threads. Does not wait for `exec`.
-  void scale(const Exec& exec, const Span<float>& gradient, double limit);
+  void scale(const Exec& exec, const Span<float>& gradient, double limit) const;
 
   /// Does both for a gradient in one part.
-  void run(const Exec& exec, const Span<float>& gradient, double limit) {
+  void run(const Exec& exec, const Span<float>& gradient, double limit) const {
     observe(exec, 0, gradient);
     scale(exec, gradient, limit);
   }
@@ -36,4 +36,4 @@ class NormClip {
   Vector<float> m_scale;     ///< [1]
 };
 
-}  // namespace gradcomp::nn
+}  // namespace gradcomp::kernels

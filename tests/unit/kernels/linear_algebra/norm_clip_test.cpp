@@ -1,4 +1,4 @@
-#include "gradcomp/nn/optimisers/clip.hpp"
+#include "gradcomp/kernels/linear_algebra/norm_clip.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "gradcomp/kernels/lanes/tiles.hpp"
 #include "unit/nn/support.hpp"
 
-namespace gradcomp::nn {
+namespace gradcomp::kernels {
 namespace {
 
 using test::Mirrored;
@@ -75,4 +75,4 @@ TEST(NormClip, PartsInAnyOrderAreTheWhole) {
 }
 
 }  // namespace
-}  // namespace gradcomp::nn
+}  // namespace gradcomp::kernels
