@@ -1,12 +1,21 @@
-# Pages docs/adding-a-<kind>.md are compiled and tested: their code blocks, marked <!-- file: ... -->, are one class and
-# often a test of its own. They are compiled with the flags of the class's layer, join the registry of its folder, and
-# are linked with the object files of a test executable, as if a reader had added the files.
+# The sections of docs/extend.md, marked <!-- walkthrough: <kind> -->, are compiled and tested: the code blocks of each, marked
+# <!-- file: ... -->, are one class and often a test of its own. They are compiled with the flags of the class's layer, join the
+# registry of its folder, and are linked with the object files of a test executable, as if a reader had added the files.
 
-# gradcomp_extract_page(<page> <folder> <variable>): writes the page's files below the folder, names them in the variable.
-function(gradcomp_extract_page page folder result)
+# gradcomp_extract(<page> <kind> <folder> <variable>): writes the section's files below the folder, names them in the variable.
+function(gradcomp_extract page kind folder result)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page})
   set(names "")
   file(READ ${page} rest)
+  set(mark "<!-- walkthrough: ")
+  string(FIND "${rest}" "${mark}${kind} -->" begin)
+  if(begin EQUAL -1)
+    message(FATAL_ERROR "${page}: there is no '${mark}${kind} -->'")
+  endif()
+  math(EXPR begin "${begin} + 1")
+  string(SUBSTRING "${rest}" ${begin} -1 rest)
+  string(FIND "${rest}" "${mark}" end) # of the next section; -1: this is the last one
+  string(SUBSTRING "${rest}" 0 ${end} rest)
   while(rest MATCHES "<!-- file: ([a-z0-9_/.]+) -->\n```cpp\n")
     list(APPEND names ${CMAKE_MATCH_1})
     set(name ${CMAKE_MATCH_1})
@@ -24,16 +33,16 @@ endfunction()
 # gradcomp_walkthrough(<kind> <test executable> <filter of its tests> [RANKS <number>...])
 function(gradcomp_walkthrough kind test filter)
   cmake_parse_arguments(arg "" "" "RANKS" ${ARGN})
-  set(page ${PROJECT_SOURCE_DIR}/docs/adding-a-${kind}.md)
+  set(page ${PROJECT_SOURCE_DIR}/docs/extend.md)
   set(name test_walkthrough_${kind})
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/walkthrough/${kind})
-  gradcomp_extract_page(${page} ${folder} files)
+  gradcomp_extract(${page} ${kind} ${folder} files)
   list(FILTER files INCLUDE REGEX "\\.cpp$")
   set(classes ${files})
   list(FILTER classes INCLUDE REGEX "^src/")
   list(LENGTH classes count)
   if(NOT count EQUAL 1 OR NOT classes MATCHES "^src/gradcomp/([a-z]+)/([a-z_]+/)?[a-z0-9_]+\\.cpp$")
-    message(FATAL_ERROR "${page}: expected one .cpp file of src/gradcomp/ in its code blocks, found: ${classes}")
+    message(FATAL_ERROR "${page}, ${kind}: expected one .cpp file of src/gradcomp/ in its code blocks, found: ${classes}")
   endif()
   set(layer gradcomp_${CMAKE_MATCH_1})
   get_filename_component(registry ${classes} DIRECTORY)

@@ -1,4 +1,4 @@
-"""Every measured figure of README.md follows from the records of docs/results, with the rounding of README."""
+"""Every measured figure of README.md and docs/worked-answer.md follows from the records of docs/results, with their rounding."""
 import pathlib
 import re
 
@@ -11,7 +11,8 @@ from gradcomp.report import verdicts
 from gradcomp.results import records
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-README = " ".join(re.sub(r"```.*?```", "", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL).split())
+README = " ".join(re.sub(r"```.*?```", "", "\n".join((ROOT / name).read_text(encoding="utf-8") for name in (
+    "README.md", "docs/worked-answer.md")), flags=re.DOTALL).split())
 TIMES = "\N{MULTIPLICATION SIGN}"
 WORDS = {3: "three", 5: "five", 8: "eight"}
 # Figures that are settings, not measurements: rates of links, widths of formats, the level of intervals.

@@ -21,7 +21,7 @@ def run(*arguments, cwd=None, **variables):
     ["nonsense"], ["build", "nonsense"], ["clean", "x"], ["format", "x"], ["shell", "x"], ["docs", "x"], ["lint", "x"],
     ["exec"], ["exec", "true"], ["exec", "--"], ["exec", "-n", "0", "--", "true"], ["exec", "-n", "x", "--", "true"],
     ["exec", "-n", "2", "true"],
-    ["results", "nonsense"], ["results", "kernels", "--nonsense"],
+    ["results", "nonsense"], ["results", "kernels", "--nonsense"], ["test", "nonsense"],
 ])
 def test_wrong_calls(arguments):
     done = run(*arguments)
@@ -94,9 +94,40 @@ def test_exit_status_is_the_commands(status):
     assert run("exec", "--", "sh", "-c", f"exit {status}").returncode == status
 
 
-def test_unknown_command_is_one_line():
-    done = run("exec", "--", "gradcomp-nonsense")
+@pytest.mark.parametrize("ranks", [[], ["-n", "2"]])
+def test_unknown_command_is_one_line(ranks):
+    done = run("exec", *ranks, "--", "gradcomp-nonsense")
     assert done.returncode == 1 and done.stderr.count("\n") == 1 and "gradcomp-nonsense" in done.stderr
+    assert "builds the programs" in done.stderr
+
+
+def test_a_cache_that_cannot_be_is_one_line(tmp_path):
+    (tmp_path / "file").touch()
+    for variables, said in (({"XDG_CACHE_HOME": str(tmp_path / "file")}, "cannot write"), ({"XDG_CACHE_HOME": "", "HOME": ""}, "HOME")):
+        done = run("exec", "--", "true", **variables)
+        assert done.returncode == 1 and done.stderr.startswith("run: ") and said in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_pattern_without_tests_is_an_error(tmp_path):
+    stub(tmp_path, "ctest", 'case "$*" in *nonsense*) echo "Total Tests: 0" ;; *) echo "Total Tests: 2" ;; esac')
+    script = ("die() { echo \"run: $*\" >&2; exit 1; }\nconfigure() { :; }\nbuild() { :; }\nrefresh_docs() { :; }\ncores() { echo 1; }\n"
+              "mpi_environment() { :; }\nshow_skips() { :; }\n")
+    done = sourced("verbs.sh", script + "verb_test -R nonsense", tmp_path)
+    assert done.returncode == 1 and done.stderr == "run: no test matches '-R nonsense'; './run test -N' lists all\n"
+    assert sourced("verbs.sh", script + "verb_test -R training", tmp_path).returncode == 0
+
+
+def test_the_tests_of_a_method_are_those_named_after_it(tmp_path):
+    tests = tmp_path / "build" / "openmp" / "tests"
+    stub(tests, "test_conformance", 'echo "conformance $*"')
+    stub(tests, "test_compressors", 'case "$*" in *list*) printf "TopK.\\n  A\\nThresholds/TopKToo.\\n  B\\nSign.\\n  C\\n" ;; '
+                                    '*) echo "unit $*" ;; esac')
+    script = "build() { :; }\nthread_environment() { :; }\n"
+    done = sourced("verbs.sh", script + "verb_test top_k", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "conformance --gtest_brief=1 --gtest_filter=*/*_top_k:*/*_top_k_*\n" in done.stdout
+    assert "unit --gtest_brief=1 --gtest_filter=TopK.*:Thresholds/TopKToo.*\n" in done.stdout
+    assert "no unit tests are named after" in sourced("verbs.sh", script + "verb_test fp16", tmp_path).stdout
 
 
 def test_working_directory_is_kept(tmp_path):

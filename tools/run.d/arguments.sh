@@ -9,7 +9,11 @@ check_arguments() {
   local verb=$1
   shift
   case $verb in
-    help | --help | -h | demo | test | bench | device-check | mutate) ;;
+    help | --help | -h | demo | bench | device-check | mutate) ;;
+    test)
+      [[ ${1:--} == -* ]] || [ -e "$project/src/gradcomp/compressors/$1.cpp" ] ||
+        usage_error "test takes a method, or arguments of ctest such as -R $1; there is no method '$1'"
+      ;;
     shell | docs | lint) [ $# = 0 ] || usage_error "$verb takes no arguments" ;;
     format) [ "$*" = '' ] || [ "$*" = --check ] || usage_error "format takes --check or nothing, not '$*'" ;;
     check) [ "$*" = '' ] || [ "$*" = --all ] || usage_error "check takes --all or nothing, not '$*'" ;;

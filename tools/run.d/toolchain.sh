@@ -1,6 +1,8 @@
 # Sourced by run: chooses the machine's own toolchain or the Debian root, and enters the latter. GRADCOMP_TOOLCHAIN_ACTIVE says
 # that the choice was made (and, for a Debian root, that this shell is inside).
-cache=${XDG_CACHE_HOME:-${HOME:?HOME is not set}/.cache}/gradcomp
+[ -n "${XDG_CACHE_HOME:-}${HOME:-}" ] || die "HOME is not set: set it, or XDG_CACHE_HOME, to a folder for the toolchain"
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/gradcomp
+mkdir -p "$cache" 2>/dev/null && [ -w "$cache" ] || die "cannot write '$cache': set XDG_CACHE_HOME to another folder"
 
 probe_system() { # configures a project that only looks for the dependencies
   { command -v cmake && command -v ninja; } >/dev/null || { echo "no cmake or no ninja on PATH" >"$cache/probe.log" && return 1; }

@@ -10,8 +10,8 @@ verb_exec() {
   if [ "$1" = -n ]; then ranks=$2 && shift 2; fi
   shift # --
   thread_environment "${ranks:-1}"
-  if [ -n "$ranks" ]; then exec mpirun -n "$ranks" "$@"; fi
   command -v "$1" >/dev/null || die "there is no command '$1'; './run build ${GRADCOMP_PRESET:-openmp}' builds the programs"
+  if [ -n "$ranks" ]; then exec mpirun -n "$ranks" "$@"; fi
   exec "$@"
 }
 
@@ -80,10 +80,34 @@ show_skips() { # show_skips LOG
           for (reason in tests) printf "%7d  %s\n", tests[reason], reason | "sort -k1,1nr -k2" }' "$1"
 }
 
+# The tests of one method: the conformance suite on it, and the unit tests that are named after it.
+test_method() {
+  local tests=$project/build/openmp/tests groups status=0
+  build openmp test_conformance test_compressors
+  thread_environment 1
+  "$tests/test_conformance" --gtest_brief=1 --gtest_filter="*/*_$1:*/*_$1_*" || status=$?
+  groups=$("$tests/test_compressors" --gtest_list_tests | grep -i "^\(.*/\)\?${1//_/}" | sed 's/\..*/.*/' | paste -sd:)
+  if [ -z "$groups" ]; then
+    echo "run: no unit tests are named after $1"
+  else
+    "$tests/test_compressors" --gtest_brief=1 --gtest_filter="$groups" || status=$?
+  fi
+  return "$status"
+}
+
 # Every build has its own run of ctest: in one run, tests with the same name would share their properties.
 verb_test() {
-  local tested=(openmp) preset status=0
+  local tested=(openmp) preset status=0 found=0
+  if [ $# = 1 ] && [[ $1 != -* ]]; then
+    test_method "$1" || status=$?
+    return "$status"
+  fi
   if [ -d /opt/trilinos/usr ]; then tested+=(serial-kk); fi
+  for preset in "${tested[@]}"; do
+    (configure "$preset")
+    found=$((found + $(ctest --test-dir "$project/build/$preset" -N "$@" | sed -n 's/^Total Tests: //p')))
+  done
+  [ "$found" -gt 0 ] || die "no test matches '$*'; './run test -N' lists all"
   for preset in "${tested[@]}"; do
     build "$preset"
     [ "$preset" != openmp ] || refresh_docs

@@ -1,7 +1,7 @@
 #pragma once
 // An index coder writes `kept` strictly ascending indices below `elements` (at most 2^32 - 1). Each coder is a file
 // in coders/index_coders/, which begins with its bytes. CMake finds them: to add a coder, add a file
-// (docs/adding-a-coder.md). The size of a section is a multiple of 4 bytes; if nothing is kept, the section is empty.
+// (docs/extend.md). The size of a section is a multiple of 4 bytes; if nothing is kept, the section is empty.
 // Entropy bound: log2 C(elements, kept) bits.
 #include <optional>
 #include <string>

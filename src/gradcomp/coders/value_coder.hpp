@@ -1,6 +1,6 @@
 #pragma once
 // A value coder writes the values of a sparse payload. Each coder is a file in coders/value_coders/, which
-// begins with its bytes. CMake finds them: to add a coder, add a file (docs/adding-a-coder.md). The size of a
+// begins with its bytes. CMake finds them: to add a coder, add a file (docs/extend.md). The size of a
 // section is a multiple of 4 bytes.
 #include <string>
 #include <vector>

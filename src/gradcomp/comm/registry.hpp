@@ -1,6 +1,6 @@
 #pragma once
 // Every transport in comm/transports/. CMake finds them (cmake/Registry.cmake): to add a transport, add a file
-// (docs/adding-a-transport.md).
+// (docs/extend.md).
 #include <any>
 #include <functional>
 #include <memory>

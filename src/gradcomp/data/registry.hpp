@@ -1,6 +1,6 @@
 #pragma once
 // Every data set of data/datasets/, found by CMake (cmake/Registry.cmake). To add one, add its file with a reader or
-// generator of one of the three forms: images, text or frames (docs/adding-a-dataset.md).
+// generator of one of the three forms: images, text or frames (docs/extend.md).
 #include <functional>
 #include <string>
 #include <vector>

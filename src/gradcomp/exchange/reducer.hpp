@@ -1,7 +1,7 @@
 #pragma once
 // The contract of a reducer: how the messages of one bucket travel, round by round, until `mean` holds the estimate of
 // the mean gradient, with the same bits on every rank. To add a reducer, add a file to exchange/reducers/
-// (docs/adding-a-reducer.md).
+// (docs/extend.md).
 //
 // A reduction drives it: launch(0), complete(0), .. launch(R-1), complete(R-1), then finish(). The calls that launch()
 // names are carried between launch() and complete(), while other buckets launch theirs. All ranks make the calls in the

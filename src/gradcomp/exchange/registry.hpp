@@ -1,6 +1,6 @@
 #pragma once
 // All reducers of exchange/reducers/, which CMake finds (cmake/Registry.cmake). To add one, add its file
-// (docs/adding-a-reducer.md).
+// (docs/extend.md).
 #include <string>
 #include <vector>
 

@@ -1,6 +1,6 @@
 #pragma once
 // Every family of models of nn/models/, found by CMake (cmake/Registry.cmake). To add one, add its file
-// (docs/adding-a-model.md).
+// (docs/extend.md).
 #include <functional>
 #include <memory>
 #include <string>

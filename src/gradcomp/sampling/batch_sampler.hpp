@@ -2,7 +2,7 @@
 // The contract of a batch sampler: it chooses the samples on which a rank trains next, and their weights. Uniform
 // batches come from the data set itself (data/task.hpp). The samplers of this layer draw by importance, the loss of
 // each sample. A sampler owns the losses, averages and indices, which a checkpoint holds. To add one, add a file
-// to sampling/samplers/ (docs/adding-a-sampler.md).
+// to sampling/samplers/ (docs/extend.md).
 //
 // One step:  draw(), begin(), [while gradients travel: evaluate_slice() ..], finish(); in some steps also reshard().
 #include <cstdint>

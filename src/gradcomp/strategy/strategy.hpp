@@ -1,7 +1,7 @@
 #pragma once
 // The contract of a strategy: when and with whom replicas agree. It owns the exchange, with its memories, and the
 // updater. The trainer knows the batch, forward, backward and which tensors are ready, but no exchange. To add a
-// strategy, add a file to strategy/strategies/ (docs/adding-a-strategy.md).
+// strategy, add a file to strategy/strategies/ (docs/extend.md).
 //
 // One step:  begin(); in forward before_layer() ..; in backward gradient_ready() ..; end()
 #include <functional>
