@@ -30,7 +30,9 @@ TEST(Sampling, LearnsAndAgreesOnAllRanks) {
     const auto results = rig.run("fp32:sampler=" + sampler + ",top_k:ratio=0.1:sampler=" + sampler);
     for (const auto& r : results) {
       EXPECT_TRUE(r.replicas_equal) << r.contender.spec.label;
-      if (!by_clock) EXPECT_GT(r.validation_quality, 0.6) << r.contender.spec.label;
+      if (!by_clock) {
+        EXPECT_GT(r.validation_quality, 0.6) << r.contender.spec.label;
+      }
       ASSERT_TRUE(r.sampling.has_value());
       ASSERT_EQ(r.sampling->slices.size(), static_cast<std::size_t>(rig.control->size()));
       for (const auto& rank : r.sampling->slices) EXPECT_EQ(rank.size(), 40U);

@@ -47,9 +47,7 @@ class Feedback {
   /// Named memories, for checkpoints and the report of state bytes. The first one is Source::memory.
   Memories memories() const;
   /// Bytes of the work space, which is no memory.
-  index_t scratch_bytes() const {
-    return static_cast<index_t>(m_work.size() + m_clipped.size()) * size_of(DType::f32);
-  }
+  index_t scratch_bytes() const { return static_cast<index_t>(m_work.size() + m_clipped.size()) * size_of(DType::f32); }
 
  private:
   Source m_rule;  ///< kind and weights, without arrays

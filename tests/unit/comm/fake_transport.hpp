@@ -50,9 +50,7 @@ class FakeTransport final : public Transport {
     for (const Call& call : together) note(call);
     return m_inner->start(exec, together);
   }
-  std::unique_ptr<Transport> split(int, int) override {
-    return std::make_unique<FakeTransport>(m_size, m_rank, log);
-  }
+  std::unique_ptr<Transport> split(int, int) override { return std::make_unique<FakeTransport>(m_size, m_rank, log); }
 
  private:
   struct Text {

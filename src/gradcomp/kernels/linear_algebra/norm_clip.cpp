@@ -38,9 +38,8 @@ void NormClip::observe(const Exec& exec, index_t offset, const Span<const float>
         const index_t left = count - t * tile_size;
         Lanes<double> sum;
         warp.each([&](int l) { sum[l] = 0; });
-        each_element(warp, left < tile_size ? left : tile_size, [&](int l, index_t e) {
-          sum[l] += static_cast<double>(x[e]) * static_cast<double>(x[e]);
-        });
+        each_element(warp, left < tile_size ? left : tile_size,
+                     [&](int l, index_t e) { sum[l] += static_cast<double>(x[e]) * static_cast<double>(x[e]); });
         const double total = warp.sum(sum);
         warp.once([&] { partial(first + t) = total; });
       });
@@ -63,7 +62,8 @@ void NormClip::scale(const Exec& exec, const Span<float>& gradient, double limit
         warp.once([&] { scale(0) = norm > limit ? static_cast<float>(limit / norm) : 1.0F; });
       });
   Kokkos::parallel_for(
-      "gradcomp::kernels::clip", IndexRange(exec, 0, count), KOKKOS_LAMBDA(const index_t i) { gradient(i) *= scale(0); });
+      "gradcomp::kernels::clip", IndexRange(exec, 0, count),
+      KOKKOS_LAMBDA(const index_t i) { gradient(i) *= scale(0); });
 }
 
 }  // namespace gradcomp::kernels
