@@ -5,7 +5,6 @@
 #include "gradcomp/kernels/lanes/tiles.hpp"
 
 namespace gradcomp::kernels {
-namespace {
 
 struct NoteSum {
   Mark lost;
@@ -37,8 +36,6 @@ void count_bad(const char* label, const Exec& exec, const Span<const float>& val
         note(warp, bad);
       });
 }
-
-}  // namespace
 
 void check_sum(const Exec& exec, const Span<const float>& sum, const Mark& lost, const FaultCounts& faults) {
   count_bad("gradcomp::kernels::check_sum", exec, sum, NoteSum{lost, faults});
