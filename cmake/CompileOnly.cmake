@@ -40,7 +40,7 @@ find_package(GTest REQUIRED)
 set(shadow ${CMAKE_BINARY_DIR}/kokkos)
 kokkos_shadow(${shadow} ${language} SERIAL ${kokkos})
 add_library(compile_only_common INTERFACE)
-target_include_directories(compile_only_common INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/bench
+target_include_directories(compile_only_common INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/miniapps ${PROJECT_SOURCE_DIR}/bench
   ${PROJECT_SOURCE_DIR}/bench/alternatives ${PROJECT_SOURCE_DIR}/tests ${GRADCOMP_GENERATED_DIR})
 # System directories, because their warnings are not ours. The shadow comes before the headers that it replaces.
 target_include_directories(compile_only_common SYSTEM INTERFACE ${shadow} ${KOKKOS_HEADER_DIR})
