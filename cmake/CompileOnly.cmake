@@ -40,8 +40,8 @@ find_package(GTest REQUIRED)
 set(shadow ${CMAKE_BINARY_DIR}/kokkos)
 kokkos_shadow(${shadow} ${language} SERIAL ${kokkos})
 add_library(compile_only_common INTERFACE)
-target_include_directories(compile_only_common INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/miniapps ${PROJECT_SOURCE_DIR}/bench
-  ${PROJECT_SOURCE_DIR}/bench/alternatives ${PROJECT_SOURCE_DIR}/tests ${GRADCOMP_GENERATED_DIR})
+target_include_directories(compile_only_common INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src
+  ${PROJECT_SOURCE_DIR}/miniapps ${PROJECT_SOURCE_DIR}/bench ${PROJECT_SOURCE_DIR}/bench/alternatives ${PROJECT_SOURCE_DIR}/tests ${GRADCOMP_GENERATED_DIR})
 # System directories, because their warnings are not ours. The shadow comes before the headers that it replaces.
 target_include_directories(compile_only_common SYSTEM INTERFACE ${shadow} ${KOKKOS_HEADER_DIR})
 target_link_libraries(compile_only_common INTERFACE fmt::fmt-header-only nlohmann_json::nlohmann_json Boost::headers

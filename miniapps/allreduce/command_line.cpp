@@ -7,13 +7,13 @@
 #include <optional>
 
 #include "gradcomp/core/spec_part.hpp"
-#include "gradcomp/core/version_config.hpp"
 #include "gradcomp/exchange/one_rank.hpp"
 #include "gradcomp/exchange/reducer.hpp"
 #include "gradcomp/exchange/registry.hpp"
 #include "gradcomp/method/spec.hpp"
 #include "gradcomp/program/program.hpp"
 #include "shared/former_options.hpp"
+#include "shared/training_options.hpp"
 
 using namespace gradcomp;
 
@@ -77,16 +77,13 @@ std::vector<MethodSpec> methods_with(const std::string& methods, const std::stri
 
 std::optional<int> parse_command_line(int argc, char** argv, bool prints, CommandLine& line) {
   Range range;
-  int ranks_per_node = 0;
   CLI::App app{
       "Reduces a gradient over all ranks, with each method and size. Prints time, bandwidth and bytes, and checks the "
       "answer.",
       "gradcomp-allreduce"};
-  app.set_version_flag("--version", "gradcomp-allreduce " GRADCOMP_VERSION);
-  app.set_config("--config", "", "read options from a TOML file");
-  app.option_defaults()->always_capture_default();
+  begin_options(app);
   add_sizes(app, line, range);
-  app.add_option("--methods", line.methods, "method specs, separated by commas; gradcomp-methods lists them");
+  add_methods(app, line.methods);
   app.add_option("--reducers", line.reducers,
                  "names of reducers, separated by commas, or all: each method runs with each of them that can carry "
                  "it; all leaves out local, which sends nothing; default: the method's own reducer");
@@ -101,12 +98,7 @@ std::optional<int> parse_command_line(int argc, char** argv, bool prints, Comman
       ->check(CLI::NonNegativeNumber);
   app.add_flag("--raw", line.raw, "also time MPI_Allreduce of as many floats; not possible over an emulated link");
   app.add_option("--seed", line.reduction.seed, "seed of the gradients and of randomised compressors");
-  app.add_option("--transport", line.transport,
-                 "transport that carries the messages; see gradcomp-methods --list=transports");
-  app.add_option("--ranks-per-node", ranks_per_node,
-                 "number of consecutive ranks that form an emulated node (for reducer=hierarchical); short for "
-                 "--transport mpi:ranks_per_node=N; 0: the nodes of the machine")
-      ->check(CLI::Range(0, 1 << 20));
+  add_transport(app, line.transport);
   app.add_option("--timeout", line.reduction.limit_seconds,
                  "seconds that a rank waits for the others before the job ends; 0: for ever; a limit moves calls to a "
                  "thread of their own, which costs time; --raw has no limit")
@@ -114,10 +106,8 @@ std::optional<int> parse_command_line(int argc, char** argv, bool prints, Comman
   app.add_option("--link", line.link, "emulate a link, for example 100Mbit/s,50us; default: the real link");
   app.add_option("--output", line.output, "result file (JSON)");
   moved_option(app, "--list", "gradcomp-methods");
-  app.footer("Also takes Kokkos' own options (--kokkos-help).");
   if (const auto status = parse(app, argc, argv, prints)) return status;
   if (range.least) line.sizes = sizes_between(*range.least, *range.most, range.factor);
-  if (ranks_per_node > 0) line.transport += fmt::format(":ranks_per_node={}", ranks_per_node);
   require(!line.raw || (line.link.empty() && split_words(line.transport, ':').front() == "mpi"),
           "--raw measures MPI over the real link; not allowed with --link or --transport {}", line.transport);
   return std::nullopt;

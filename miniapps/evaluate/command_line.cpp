@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "gradcomp/core/version_config.hpp"
 #include "gradcomp/data/registry.hpp"
 #include "gradcomp/program/program.hpp"
 #include "shared/former_options.hpp"
@@ -13,9 +12,7 @@ std::optional<int> parse_command_line(int argc, char** argv, bool prints, gradco
       "Evaluates compressors on gradients from files, from distributions or from a running training: what they keep,\n"
       "send and lose, how long they take compared with one read of the gradient, and whether their answer is right.",
       "gradcomp-evaluate"};
-  app.set_version_flag("--version", "gradcomp-evaluate " GRADCOMP_VERSION);
-  app.set_config("--config", "", "read options from a TOML file");
-  app.option_defaults()->always_capture_default();
+  gradcomp::begin_options(app);
   app.add_option("--methods", o.methods,
                  "method specs, separated by commas; gradcomp-methods lists them; all: every method with its defaults");
   app.add_option("--input", o.input,
@@ -53,7 +50,6 @@ std::optional<int> parse_command_line(int argc, char** argv, bool prints, gradco
                  "folder for the payload (.bin) and the decoded gradient (_decoded.npy) of each method's last step");
   app.add_option("--output", o.output, "result file (JSON)");
   moved_option(app, "--list", "gradcomp-methods");
-  app.footer("Also takes Kokkos' own options (--kokkos-help).");
   if (const auto status = gradcomp::parse(app, argc, argv, prints)) return status;
   t.seed = o.seed;
   return std::nullopt;

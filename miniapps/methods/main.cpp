@@ -4,7 +4,6 @@
 
 #include "describe.hpp"
 #include "gradcomp/comm/registry.hpp"
-#include "gradcomp/core/version_config.hpp"
 #include "gradcomp/data/open_task.hpp"
 #include "gradcomp/evaluate/record.hpp"
 #include "gradcomp/method/methods_page.hpp"
@@ -31,9 +30,7 @@ std::optional<int> parse_command_line(int argc, char** argv, bool prints, Comman
       "Lists the methods; with --describe, prints the tensors and buckets of a model and what each method sends in a\n"
       "step, without training.",
       "gradcomp-methods"};
-  app.set_version_flag("--version", "gradcomp-methods " GRADCOMP_VERSION);
-  app.set_config("--config", "", "read options from a TOML file");
-  app.option_defaults()->always_capture_default();
+  begin_options(app);
   auto* list = app.add_flag("--list{text}", line.list,
                             "what to list: text, json or markdown (methods), strategies, samplers or transports")
                    ->check(CLI::IsMember({"text", "json", "markdown", "strategies", "samplers", "transports"}));
@@ -45,7 +42,6 @@ std::optional<int> parse_command_line(int argc, char** argv, bool prints, Comman
   add_methods(app, line.train.methods);
   add_model_options(app, line.train);
   app.add_option("--output", line.train.output, "result file (JSON) of --describe")->needs(describe);
-  app.footer("Also takes Kokkos' own options (--kokkos-help).");
   return parse(app, argc, argv, prints);
 }
 

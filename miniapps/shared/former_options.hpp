@@ -4,16 +4,17 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-/// If the option `former` is given, the error says its new `name`.
-inline void renamed_option(CLI::App& app, const std::string& former, const std::string& name) {
-  const auto answer = [=](const std::string&) { throw CLI::ValidationError(former + " is now called " + name); };
+/// If the option `former` is given, the error is this name and `what`.
+inline void former_option(CLI::App& app, const std::string& former, const std::string& what) {
+  const auto answer = [=](const std::string&) { throw CLI::ValidationError(former + what); };
   app.add_option_function<std::string>(former, answer)->expected(0, 1)->group("");
 }
 
-/// The same for an option whose work another `program` does now.
+inline void renamed_option(CLI::App& app, const std::string& former, const std::string& name) {
+  former_option(app, former, " is now called " + name);
+}
+
+/// Another `program` does the work of this option now.
 inline void moved_option(CLI::App& app, const std::string& former, const std::string& program) {
-  const auto answer = [=](const std::string&) {
-    throw CLI::ValidationError(former + " is no option here: run " + program);
-  };
-  app.add_option_function<std::string>(former, answer)->expected(0, 1)->group("");
+  former_option(app, former, " is no option here: run " + program);
 }

@@ -31,6 +31,19 @@ void add_methods(CLI::App& app, std::string& methods) {
       "method specs, separated by commas: name:key=value:...[+CODER][+huffman]; gradcomp-methods lists them");
 }
 
+void add_transport(CLI::App& app, std::string& transport) {
+  app.add_option("--transport", transport,
+                 "transport that carries the messages: name:key=value; see gradcomp-methods --list=transports");
+  const auto ranks_per_node = std::make_shared<int>(0);
+  app.add_option("--ranks-per-node", *ranks_per_node,
+                 "number of consecutive ranks that form an emulated node (for reducer=hierarchical); short for "
+                 "--transport mpi:ranks_per_node=N; 0: the nodes of the machine")
+      ->check(CLI::Range(0, 1 << 20));
+  app.callback([&transport, ranks_per_node] {
+    if (*ranks_per_node > 0) transport += fmt::format(":ranks_per_node={}", *ranks_per_node);
+  });
+}
+
 void add_model_options(CLI::App& app, train::Options& o) {
   app.add_option("--data", o.data, data::dataset_specs());
   app.add_option("--length", o.length,
@@ -75,16 +88,7 @@ void add_training_options(CLI::App& app, train::Options& o) {
   app.add_option("--accumulate", o.accumulate,
                  "add the control fp32:accumulate=N, which sums the gradients of N batches and exchanges in every N-th "
                  "step; 1: do not add it");
-  app.add_option("--transport", o.transport,
-                 "transport that carries the messages: name:key=value; see gradcomp-methods --list=transports");
-  const auto ranks_per_node = std::make_shared<int>(0);
-  app.add_option("--ranks-per-node", *ranks_per_node,
-                 "number of consecutive ranks that form an emulated node (for reducer=hierarchical); short for "
-                 "--transport mpi:ranks_per_node=N; 0: the nodes of the machine")
-      ->check(CLI::Range(0, 1 << 20));
-  app.callback([&o, ranks_per_node] {
-    if (*ranks_per_node > 0) o.transport += fmt::format(":ranks_per_node={}", *ranks_per_node);
-  });
+  add_transport(app, o.transport);
   app.add_option(
       "--timeout", o.timeout,
       "seconds that a rank waits for the others, in exchanges and between steps, before the job ends with an "

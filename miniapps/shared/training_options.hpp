@@ -1,5 +1,5 @@
 #pragma once
-// The options that say what is trained, and how ranks exchange: gradcomp-train and gradcomp-tune take the same.
+// Options that several programs take; all that say what is trained are those of gradcomp-train and gradcomp-tune.
 #include "gradcomp/train/options.hpp"
 
 namespace CLI {
@@ -8,6 +8,9 @@ class App;
 
 /// The option --methods, for a list of specs.
 void add_methods(CLI::App& app, std::string& methods);
+
+/// The options that say what carries messages: --transport, and --ranks-per-node, which is appended to it.
+void add_transport(CLI::App& app, std::string& transport);
 
 /// The options that say which tensors a model has: --data, --length, --model, --strategy, --bucket-kib.
 void add_model_options(CLI::App& app, gradcomp::train::Options& options);

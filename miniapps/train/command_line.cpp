@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "gradcomp/core/version_config.hpp"
 #include "gradcomp/program/program.hpp"
 #include "shared/former_options.hpp"
 #include "shared/training_options.hpp"
@@ -14,9 +13,7 @@ std::optional<int> parse_command_line(int argc, char** argv, bool prints, train:
       "Trains one model data-parallel with one or more gradient compressors in one job, beside uncompressed controls,\n"
       "and reports time, bytes and quality. Start it with mpirun or srun; without them it runs as one rank.",
       "gradcomp-train"};
-  app.set_version_flag("--version", "gradcomp-train " GRADCOMP_VERSION);
-  app.set_config("--config", "", "read options from a TOML file");
-  app.option_defaults()->always_capture_default();
+  begin_options(app);
   add_training_options(app, o);
   app.add_option("--seed", o.seed, "seed of initial weights, data order and randomised compressors");
   app.add_option("--seeds", o.seeds,
@@ -61,7 +58,6 @@ std::optional<int> parse_command_line(int argc, char** argv, bool prints, train:
   moved_option(app, "--sweep-buckets", "gradcomp-tune --buckets-only, and give its file to --rates");
   moved_option(app, "--describe", "gradcomp-methods --describe");
   moved_option(app, "--list", "gradcomp-methods");
-  app.footer("Also takes Kokkos' own options (--kokkos-help).");
 
   if (const auto status = parse(app, argc, argv, prints)) return status;
   o.check();

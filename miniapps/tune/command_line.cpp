@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "gradcomp/core/version_config.hpp"
 #include "gradcomp/program/program.hpp"
 #include "shared/training_options.hpp"
 
@@ -15,9 +14,7 @@ std::optional<int> parse_command_line(int argc, char** argv, bool prints, tune::
       "control\n"
       "is fastest. Takes the options that say what gradcomp-train trains. Start it with mpirun or srun.",
       "gradcomp-tune"};
-  app.set_version_flag("--version", "gradcomp-tune " GRADCOMP_VERSION);
-  app.set_config("--config", "", "read options from a TOML file");
-  app.option_defaults()->always_capture_default();
+  begin_options(app);
   app.add_option("--rates", o.train.rates,
                  "file for the learning rates and bucket sizes (JSON); needed; a tuning that was interrupted goes on "
                  "with this file");
@@ -27,7 +24,6 @@ std::optional<int> parse_command_line(int argc, char** argv, bool prints, tune::
   app.add_flag("--buckets-only", o.buckets_only,
                "only time the dense controls with five bucket sizes; with several links, over all of them in turn");
   add_training_options(app, o.train);
-  app.footer("Also takes Kokkos' own options (--kokkos-help).");
   if (const auto status = parse(app, argc, argv, prints)) return status;
   o.train.block = o.train.accumulate;  // a trial is one block, and a sweep chooses its own
   o.check();

@@ -46,7 +46,6 @@ build() ( # build PRESET [TARGET...]
     NINJA_STATUS=${NINJA_STATUS:-"[$preset %f/%t, %es] "}
   # Clang's preprocessor cannot read HIP's precompiled header; the list of dependencies is as good for the cache.
   case $preset in hip-compile*) export CCACHE_DEPEND=1 ;; esac
-  mkdir -p "$cache"
   configure "$preset"
   exec cmake --build "$project/build/$preset" -j "${GRADCOMP_JOBS:-$(cores)}" ${1:+--target "$@"}
 )

@@ -15,7 +15,6 @@ probe_system() { # configures a project that only looks for the dependencies
 
 system_is_complete() { # the probe takes seconds, so its answer is kept until something that it depends on changes
   local key answer kernels devices
-  mkdir -p "$cache"
   key=$({
     env | grep -E '^(PATH|CMAKE_PREFIX_PATH|CC|CXX|LOADEDMODULES|SPACK_ENV|.*_(ROOT|DIR))=' | sort || true
     cat "$project/cmake/Dependencies.cmake" "$project/tools/run.d/probe/CMakeLists.txt"

@@ -21,9 +21,8 @@ def commands(point, folder):
     every = options.pop("checkpoint_every", CHECKPOINT_EVERY)
     before = []
     if options.pop("sweep_buckets", False):
-        shared = _shown({key: value for key, value in options.items() if key not in RESULTS})
         options["rates"] = folder / "rates.json"
-        before = [[TUNE, "--buckets-only", *shared, *_shown({"rates": options["rates"]})]]
+        before = [[TUNE, "--buckets-only", *_shown({key: value for key, value in options.items() if key not in RESULTS})]]
     found = [point["program"], *_shown(options)]
     if point["program"] == TRAIN and every:
         found += ["--checkpoint", str(folder / "checkpoints"), "--checkpoint-every", str(every)]

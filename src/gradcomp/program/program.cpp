@@ -9,6 +9,7 @@
 #include "gradcomp/comm/agree.hpp"
 #include "gradcomp/comm/transports/mpi.hpp"
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/version_config.hpp"
 #include "gradcomp/program/arguments.hpp"
 
 namespace gradcomp {
@@ -34,6 +35,13 @@ std::string refusal_on_any_rank(const std::string& own) {
 }
 
 }  // namespace
+
+void begin_options(CLI::App& app) {
+  app.set_version_flag("--version", app.get_name() + " " GRADCOMP_VERSION);
+  app.set_config("--config", "", "read options from a TOML file");
+  app.option_defaults()->always_capture_default();
+  app.footer("Also takes Kokkos' own options (--kokkos-help).");
+}
 
 std::optional<int> parse(CLI::App& app, int argc, char** argv, bool prints) {
   try {

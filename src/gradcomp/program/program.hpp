@@ -11,6 +11,10 @@ class App;
 
 namespace gradcomp {
 
+/// What every program begins its command line with, before it adds options: --version, --config, a footer, and defaults
+/// that help shows. `app` has the program's name.
+void begin_options(CLI::App& app);
+
 /// Parses the command line with `app`. For --help and --version it prints the text if `prints` is true, and returns the
 /// exit status; otherwise it returns nothing, and the program goes on. Throws Error if an argument is not allowed.
 std::optional<int> parse(CLI::App& app, int argc, char** argv, bool prints = true);
