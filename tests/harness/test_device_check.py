@@ -158,11 +158,11 @@ def test_fraction_of_bandwidth():
     assert sections.bandwidth_fraction({"passes": None, "read_limit_ratio": 4}) is None
 
 
-def test_tables_show_the_sizes_that_matter():
+def test_methods_are_shown_at_every_size():
     row = {"operation": "pair", "method": "sign", "real_time": 1.0, "read_limit_ratio": 2.0}
-    found = {"a": {"benchmarks": [row | {"elements": size} for size in (10, 1000, 25_500_000, 2**27)]}}
+    found = {"a": {"benchmarks": [row | {"elements": size} for size in (1000, 10, 2**27)]}}
     header, rows = sections.method_table(found)
-    assert [cell.split(":")[0] for cell in header[1::2]] == ["10", "25,500,000", "134,217,728"]
+    assert [cell.split(":")[0] for cell in header[1::2]] == ["10", "1,000", "134,217,728"]
     assert rows == [["`sign`", *["1.00", f"2.00{TIMES}"] * 3]]
 
 
@@ -286,20 +286,21 @@ def test_a_training_in_which_a_method_diverged_has_its_line(tmp_path):
     assert lines[4][header.index("test accuracy")] == "diverged at step 6"
 
 
-def test_bench_jobs_cover_every_size_once():
-    patterns = {name: words[-1] for name, words in measuring.bench_jobs(False)}
-
-    def jobs(case):
-        return [name for name, pattern in patterns.items() if re.search(pattern, case)]
-    for size, name in ((1, "smaller"), (20, "smaller"), (270_000, "smaller"), (1_345_678, "smaller"), (9_999_999, "smaller"),
-                       (16_777_216, "smaller"), (25_500_000, "large"), (67_108_864, "larger"), (134_217_728, "larger")):
-        assert jobs(f"pair/top_k:ratio=0.1/{size}") == [f"methods_{name}"]
-        assert jobs(f"kernel/read_twice/{size}") == [f"kernels_{name}"]
-        assert jobs(f"read/{size}") == ["machine"]
-    assert [jobs(case) for case in ("sgemm", "train_step/vgg11/batch128", "pair/sgemm/1")] == [
-        ["machine"], ["models"], ["methods_smaller"]]
-    assert list(patterns)[-3:] == ["kernels_larger", "methods_larger", "atomo"]
-    assert [jobs(case) for case in ("pair/atomo/1024", "pair/adaptive_threshold/1024")] == [["atomo"], ["methods_smaller"]]
+@pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")
+@pytest.mark.parametrize("quick", [True, False])
+def test_bench_jobs_cover_every_case_once(quick):
+    def listed(*words):
+        done = subprocess.run([f"{BIN}/gradcomp-bench", "--list", *map(str, words)], capture_output=True, text=True, check=True)
+        return [name for name in done.stdout.split() if re.match("read|copy|triad|sgemm|train_step|kernel/|pair/", name)]
+    found = [name for _, words in measuring.bench_jobs(quick) for name in listed(*words)]
+    assert {"read", "copy", "triad", "sgemm"} <= {name.split("/")[0] for name in found}
+    found = [name for name in found if name.startswith(("kernel", "pair"))]
+    assert len(found) == len(set(found))
+    wanted = listed("--quick", "--filter", "^(kernel|pair)/")
+    if not quick:
+        wanted = ["pair/atomo/65536", *listed("--sizes", "65536,1048576,25500000,134217728", "--filter", "^pair/"),
+                  *listed("--sizes", "1048576,25500000", "--filter", "^kernel/")]
+    assert set(found) == {name for name in wanted if name.startswith(("kernel", "pair"))}
 
 
 @pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")
@@ -440,11 +441,10 @@ def test_a_kernel_job_that_fails_takes_no_other_with_it(tmp_path, build):
 {writes(bench_document())}""")
     setting = arguments.Setting("openmp", build, True, tmp_path, False, (), 1, None, "python3")
     setting.parts.mkdir()
-    with pytest.raises(steps.Partly, match=r"kernels_smaller: .*wrong answer.*kernels_larger: ") as failure:
+    with pytest.raises(steps.Partly, match="^kernels_1048576: .*wrong answer$") as failure:
         measuring.bench(setting, None)
-    assert set(failure.value.found) == {"machine", "models", "kernels_large", "methods_large", "methods_smaller",
-                                        "methods_larger", "atomo"}
-    assert (setting.parts / "kernels_large.json").exists()
+    assert set(failure.value.found) == {name for name, _ in measuring.bench_jobs(False)} - {"kernels_1048576"}
+    assert (setting.parts / "kernels_25500000.json").exists()
 
 
 @pytest.mark.parametrize("words, said", [

@@ -39,12 +39,11 @@ def kernel_table(found):
 
 
 def method_table(found):
-    """Compress and decompress of every method: the main size, and the largest and smallest one."""
+    """Compress and decompress of every method at each size."""
     pairs = {}
     for row in _rows(found, "pair"):
         pairs.setdefault(row["method"], {})[row["elements"]] = row
-    sizes = sorted({elements for rows in pairs.values() for elements in rows})
-    shown = list(dict.fromkeys([*sizes[:1], *(size for size in sizes if size == 25_500_000), *sizes[-1:]]))
+    shown = sorted({elements for rows in pairs.values() for elements in rows})
     header = ["method", *(f"{size:,}: {unit}" for size in shown for unit in ("ms", "x read"))]
     rows = []
     for method, by_size in sorted(pairs.items()):
