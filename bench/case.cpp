@@ -19,7 +19,7 @@ void register_run(Session& session, const Case& item, index_t first, index_t las
     try {
       item.body(state, report::Row(item.name));
     } catch (const std::exception& error) {
-      session.failed = true;
+      session.failures.push_back(item.name + ": " + error.what());
       state.SkipWithError(error.what());
     }
   };

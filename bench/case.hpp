@@ -39,7 +39,7 @@ struct Session {
   std::vector<Case> cases;            ///< all that were added, in order
   std::vector<std::string> left_out;  ///< a line for each case or group of cases that was not added
   std::deque<report::Row> rows;       ///< of the cases that ran and passed
-  bool failed = false;                ///< some answer was wrong
+  std::vector<std::string> failures;  ///< cases whose answer was wrong, each with what was wrong
 
   /// The first gradient of the input, made at first use. Only the gradients of the last input are kept.
   Span<const float> gradient(const Input& input);

@@ -23,13 +23,6 @@ index_t first_bad(const Exec& exec, index_t count, const Bad& bad) {
   return first;
 }
 
-void verify_something_decoded(const Exec& exec, const Span<const float>& gradient, const Span<const float>& decoded) {
-  const auto count = static_cast<index_t>(gradient.size());
-  const index_t sent = first_bad(exec, count, KOKKOS_LAMBDA(const index_t i) { return decoded(i) != 0.0f; });
-  const index_t given = first_bad(exec, count, KOKKOS_LAMBDA(const index_t i) { return gradient(i) != 0.0f; });
-  require(sent != nowhere || given == nowhere, "wrong answer: nothing was decoded");
-}
-
 /// Methods of signs leave no residual, so only the form of the decoded values is checked.
 void verify_signs(const Exec& exec, const Span<const float>& decoded) {
   const index_t wrong = first_bad(
@@ -103,8 +96,6 @@ void verify_identity(const Exec& exec, const Span<const float>& gradient, const 
 void verify(const Exec& exec, const OneRank& timed, const MethodSpec& method, const Layout& layout,
             const Span<const float>& gradient, std::uint64_t seed, const KeptState& start) {
   const Span<const float> decoded(timed.out().data(), timed.out().size());
-  // a constant threshold may exceed all elements of a gradient
-  if (method.compressor->info().scale_free) verify_something_decoded(exec, gradient, decoded);
   if (timed.has_memory()) return verify_identity(exec, gradient, decoded, timed.memory());
   if (method.compressor->info().property == Info::Property::sign) verify_signs(exec, decoded);
 

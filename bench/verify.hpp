@@ -24,10 +24,9 @@ class KeptState {
 /// Checks `timed`, whose last compress() and decompress() began with an empty memory of feedback:
 ///  - the decoded gradient and the residual add up to the gradient (residual identity), in `timed` itself if it has a
 ///    residual, otherwise in a second loop that has one;
-///  - a loop without a residual decoded the same bits as a second loop that starts from the same memories (with the
-///  same
-///    input and keys); `start` holds those from before the last compress();
-///  - something was decoded (unless the method has a constant threshold), and all of it is finite.
+///  - a loop without a residual decoded the same bits, all finite, as a second loop that starts from the same memories
+///    (with the same input and keys); `start` holds those from before the last compress().
+/// That nothing at all is decoded can be right: a value may be too small for a format, and a drawn subset all zeros.
 /// Throws Error that says what is wrong, and for which element.
 void verify(const Exec& exec, const OneRank& timed, const MethodSpec& method, const Layout& layout,
             const Span<const float>& gradient, std::uint64_t seed, const KeptState& start);

@@ -100,13 +100,12 @@ int run(const CommandLine& line, const MpiSession& session) {
   }
   bar.clear();
   if (session.rank() == 0) {
+    for (const auto& failure : failures) file->fail(failure);
+    if (wrong == 0) file->write();
     fmt::print("{} ranks over {}\n", session.size(), carrier->name());
     table.print();
-    for (const auto& failure : failures) file->fail(failure);
-    if (wrong == 0) {
-      file->write();
-      for (const auto& failure : failures) fmt::print(stderr, "gradcomp-allreduce: error: {}\n", failure);
-    } else {
+    for (const auto& failure : failures) fmt::print(stderr, "gradcomp-allreduce: error: {}\n", failure);
+    if (wrong > 0) {
       fmt::print(stderr, "gradcomp-allreduce: error: {} elements are wrong; no result file is written\n", wrong);
     }
   }

@@ -47,13 +47,13 @@ int run(const evaluate::Options& o) {
         bar.update(done);
       });
   bar.clear();
-  findings.table.print();
-  for (const auto& line : findings.wrong) fmt::print(stderr, "gradcomp-evaluate: error: {}\n", line);
-  if (!findings.wrong.empty()) return 1;
   for (const auto& line : findings.failures) file.fail(line);
-  file.write();
-  for (const auto& line : findings.failures) fmt::print(stderr, "gradcomp-evaluate: error: {}\n", line);
-  return findings.failures.empty() ? 0 : 1;
+  if (findings.wrong.empty()) file.write();
+  findings.table.print();
+  for (const auto* lines : {&findings.wrong, &findings.failures}) {
+    for (const auto& line : *lines) fmt::print(stderr, "gradcomp-evaluate: error: {}\n", line);
+  }
+  return findings.wrong.empty() && findings.failures.empty() ? 0 : 1;
 }
 
 }  // namespace

@@ -37,10 +37,6 @@ void describe(const Layout& layout, const std::vector<MethodSpec>& methods, cons
                  segment.is_matrix() ? fmt::format("{}x{}", segment.rows(), segment.columns()) : "-",
                  fmt::format("{}", bucket)});
   }
-  tensors.print();
-  fmt::print("\n{}: {} parameters in {} tensors, {} buckets\n\n", options.model, layout.count(), layout.segments.size(),
-             buckets.size());
-
   const double dense = 4.0 * static_cast<double>(layout.count());
   report::Table bytes({"method", "payload bytes\nper step", "compression\nratio"});
   for (const auto& method : methods) {
@@ -56,5 +52,9 @@ void describe(const Layout& layout, const std::vector<MethodSpec>& methods, cons
         .set("payload_bytes", payload);
     file.add(row);
   }
+  file.write();
+  tensors.print();
+  fmt::print("\n{}: {} parameters in {} tensors, {} buckets\n\n", options.model, layout.count(), layout.segments.size(),
+             buckets.size());
   bytes.print();
 }

@@ -84,11 +84,11 @@ int run(const train::Options& o, const MpiSession& session) {
   add_rows(*file, repeats, facts);
   bar.clear();
   if (first) {
+    for (const auto& failure : failures) file->fail(failure);
+    file->write();
     fmt::print("{} on {}, {} ranks x batch {}, {} steps, over {}\n", o.model, p.task->name(), session.size(), o.batch,
                o.steps, o.link.empty() ? p.carrier->name() : "an emulated link, " + o.link);
     print(repeats, facts, o.output);
-    for (const auto& failure : failures) file->fail(failure);
-    file->write();
     for (const auto& failure : failures) fmt::print(stderr, "gradcomp-train: error: {}\n", failure);
     if (differ) fmt::print(stderr, "gradcomp-train: error: replicas differ between ranks; see replica_hash_equal\n");
   }

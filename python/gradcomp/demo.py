@@ -11,7 +11,8 @@ import subprocess
 import sys
 import time
 
-from gradcomp.errors import complete
+from gradcomp.errors import ToolError, complete
+from gradcomp.guarded import guarded
 from gradcomp.places import ROOT, words_of
 
 SLOW_LINK = "100Mbit/s,50us"
@@ -54,9 +55,6 @@ def rates_of(output):
     """The file of bucket sizes for a training with this result file."""
     return output.with_suffix(".rates")
 
-
-class Failed(Exception):
-    """An error message of one line for the user."""
 
 
 def environment():
@@ -129,9 +127,9 @@ def run_all(parts, environ):
         try:
             status = subprocess.run(command, env=environ, check=False).returncode
         except OSError as error:
-            raise Failed(f"cannot start {command[0]}: {error.strerror}") from error
+            raise ToolError(f"cannot start {command[0]}: {error.strerror}") from error
         if not complete(command, status):
-            raise Failed(f"part {number} ended with status {status}: {shlex.join(command)}")
+            raise ToolError(f"part {number} ended with status {status}: {shlex.join(command)}")
     return time.monotonic() - started
 
 
@@ -143,31 +141,24 @@ def main():
     parser.add_argument("--text", type=pathlib.Path, help="text file of tools/datasets kjv (default: no text)")
     parser.add_argument("--only-reduction", action="store_true", help="omit the trainings")
     options = parser.parse_args()
+    return guarded("demo", lambda: _demo(options))
+
+
+def _demo(options):
     folder = options.folder
     data, text = options.data or folder / "digits.bin", options.text
-    try:
-        for program in ("mpirun", "gradcomp-tune", "gradcomp-train", "gradcomp-allreduce"):
-            if not shutil.which(program):
-                raise Failed(f"{program} is not on PATH; start the demo with ./run demo")
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            for name in OUTPUTS:  # the report must not mix this demo with an older one
-                for path in (folder / name, rates_of(folder / name)):
-                    path.unlink(missing_ok=True)
-        except OSError as error:
-            raise Failed(f"cannot write '{folder}': {error.strerror}") from error
-        if not options.only_reduction and not data.is_file():
-            raise Failed(f"there is no '{data}'; make it with tools/datasets, or start with ./run demo")
-        if text and not options.only_reduction and not text.is_file():
-            raise Failed(f"there is no '{text}'; make it with tools/datasets kjv")
-        size = SMALL if options.small else FULL
-        seconds = run_all(jobs(size, folder, data, text, options.only_reduction), environment())
-    except Failed as error:
-        print(f"demo: error: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("demo: interrupted", file=sys.stderr)
-        return 130
+    for program in ("mpirun", "gradcomp-tune", "gradcomp-train", "gradcomp-allreduce"):
+        if not shutil.which(program):
+            raise ToolError(f"{program} is not on PATH; start the demo with ./run demo")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in OUTPUTS:  # the report must not mix this demo with an older one
+        for path in (folder / name, rates_of(folder / name)):
+            path.unlink(missing_ok=True)
+    if not options.only_reduction and not data.is_file():
+        raise ToolError(f"there is no '{data}'; make it with tools/datasets, or start with ./run demo")
+    if text and not options.only_reduction and not text.is_file():
+        raise ToolError(f"there is no '{text}'; make it with tools/datasets kjv")
+    seconds = run_all(jobs(SMALL if options.small else FULL, folder, data, text, options.only_reduction), environment())
     print(f"\nDone in {seconds:.0f} s. Open {folder / 'report.html'}")
     return 0
 

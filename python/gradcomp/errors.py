@@ -2,7 +2,7 @@
 import os
 
 
-class ReportError(Exception):
+class ToolError(Exception):
     """An error message of one line: what is wrong, where, and what is allowed."""
 
 

@@ -6,6 +6,10 @@ import re
 import subprocess
 import sys
 
+from gradcomp.errors import ToolError
+from gradcomp.guarded import guarded
+from gradcomp.output.files import write_whole
+
 ENTRY = re.compile(r"Compiling entry function '(\S+)' for '(\w+)'")
 MEMORY = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 USED = re.compile(r"Used (\d+) registers")
@@ -42,7 +46,7 @@ def by_function(folder):
     """{function: (kernels, maximum of registers, of stack and of spills)}; a template has a kernel for each of its types."""
     found = list(kernels(folder))
     if not found:
-        raise FileNotFoundError(f"{folder}: there are no *.ptxas files; ./run build cuda-compile writes them")
+        raise ToolError(f"'{folder}': there are no *.ptxas files; ./run build cuda-compile writes them")
     table = {}
     for name, kernel in zip(readable([k.name for k in found]), found, strict=True):
         count, *most = table.get(name, (0, 0, 0, 0))
@@ -67,14 +71,14 @@ def main():
     parser.add_argument("--output", type=pathlib.Path, help="write the table to this file instead of the terminal")
     parser.add_argument("--limit", type=int, metavar="BYTES", help="fail if a kernel spills more bytes")
     arguments = parser.parse_args()
-    try:
-        found = by_function(arguments.folder)
-    except (OSError, subprocess.CalledProcessError) as error:
-        print(f"kernel_registers: {error}", file=sys.stderr)
-        return 2
+    return guarded("kernel_registers", lambda: _work(arguments))
+
+
+def _work(arguments):
+    found = by_function(arguments.folder)
     if arguments.output:
         arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        arguments.output.write_text(page(*found))
+        write_whole(arguments.output, page(*found))
     else:
         sys.stdout.write(page(*found))
     over = [] if arguments.limit is None else [(n, row[3]) for n, row in found[2].items() if row[3] > arguments.limit]

@@ -103,7 +103,7 @@ TEST_P(Conformance, SearchesWaitForTheSizesAlone) {
   }
 }
 
-/// A kernel writes the header where the host cannot.
+/// A kernel writes the header of a payload, or marks a sum, where the host cannot.
 constexpr int header_launches = device_is_host ? 0 : 1;
 
 /// Those of docs/devices.md: of compress in a step like the one before, where the host does not look.
@@ -142,7 +142,7 @@ TEST(Launches, OfAWholeStep) {
                                    {"qsgd", 2, ranks, 0},
                                    {"ef_sign", 4, ranks, 0},
                                    {"top_k:feedback=none", 15 + header_launches, ranks, 1},
-                                   {"powersgd", 8, 4, 0}}) {
+                                   {"powersgd", 8 + header_launches, 4, 0}}) {
     SCOPED_TRACE(expected.method);
     Layout layout;
     layout.add("matrix", {400, 500}).add("vector", {203});

@@ -6,16 +6,14 @@
 namespace gradcomp::test {
 namespace {
 
-class Messages : public testing::TestWithParam<std::string> {
+class Messages : public OverKind {
  protected:
   void SetUp() override {
+    OverKind::SetUp();
     if (ranks == 1 && GetParam() == "throttled") GTEST_SKIP() << "no link between a rank and itself";
   }
 
-  std::unique_ptr<Transport> comm = transport_of_kind(GetParam());
-  int rank = comm->rank(), ranks = comm->size();
   int next = (rank + 1) % ranks, previous = (rank + ranks - 1) % ranks;
-  Exec exec;
 };
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Messages,

@@ -122,7 +122,9 @@ TEST_P(Methods, AllocatesNothingInTheSteadyState) {
     run.step(1, gradient);
     allocations = 0;
     Kokkos::Tools::Experimental::set_allocate_data_callback(
-        [](const Kokkos_Profiling_SpaceHandle, const char*, const void*, const uint64_t) { ++allocations; });
+        [](const Kokkos_Profiling_SpaceHandle, const char*, const void*, const uint64_t bytes) {
+          if (bytes > 0) ++allocations;  // on GPUs, Kokkos reports 0 bytes for launches of teams
+        });
     run.step(2, gradient);
     run.step(3, gradient);
     Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);

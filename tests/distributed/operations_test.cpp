@@ -24,7 +24,7 @@ int reduced(ReduceOp op, int ranks, index_t i) {
   return result;
 }
 
-class Operations : public testing::TestWithParam<std::string> {
+class Operations : public OverKind {
  protected:
   template <class T>
   std::vector<T> own(index_t count, index_t first = 0) const {
@@ -32,10 +32,6 @@ class Operations : public testing::TestWithParam<std::string> {
     for (index_t i = 0; i < count; ++i) x[static_cast<std::size_t>(i)] = static_cast<T>(value(rank, first + i));
     return x;
   }
-
-  std::unique_ptr<Transport> comm = transport_of_kind(GetParam());
-  int rank = comm->rank(), ranks = comm->size();
-  Exec exec;
 };
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Operations,

@@ -16,6 +16,9 @@ TOOL = ROOT / "tools" / "gradcomp-compare"
 CASE = "compress/top_k/1048576"
 CASES = {CASE: 2.0, "decompress/top_k/1048576": 0.4, "pair/top_k/1048576": 2.4, "read/1048576": 0.25}
 READ_MS = 0.25
+FILL = {"data": "laplace", "cache": "warm", "verified": True, "passes": 1, "elements_per_second": 2e6}
+METHOD = {"feedback": "residual", "compression_ratio": 50.0, "payload_checksum": "00c0ffee", "decoded_checksum": "0000cafe",
+          "allocations": 0, "dense_bytes": 4194304, "wire_bytes": 0}
 
 
 def document(seed, noise=0.02, slow=None, machine=1.0, date="2025-01-01T00:00:00+00:00", payload=83_888, cases=CASES):
@@ -29,12 +32,13 @@ def document(seed, noise=0.02, slow=None, machine=1.0, date="2025-01-01T00:00:00
         row = example_results.row(name, times, "top_k") | {
             "operation": operation, "elements": 1 << 20, "gb_per_second": None, "read_limit_ms": READ_MS * machine,
             "read_limit_ratio": 1.0, "time_ms": example_results.summary(times), "times_ms": times,
-            "real_time": statistics.median(times)}
+            "real_time": statistics.median(times)} | FILL
         if operation == "read":
             for key in ("method", "method_canonical", "label"):
                 del row[key]
         else:
-            row |= {"payload_bytes": payload, "header_bytes": 8, "method_canonical": "top_k:ratio=0.01"}
+            row |= {"payload_bytes": payload, "header_bytes": 8, "method_canonical": "top_k:ratio=0.01"} | METHOD | {
+                "phase": operation}
         rows.append(row)
     context = example_results.context("gradcomp-bench") | {"date": date}
     context["gradcomp"]["options"] = {"samples": 5, "seed": 1, "quick": False, "cache": "warm", "stream": 0,

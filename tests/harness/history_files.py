@@ -12,15 +12,10 @@ from compare_files import ROOT
 
 TOOL = ROOT / "tools" / "gradcomp-history"
 COUNTED = "compress/top_k/16384"
-FILL = {"data": "laplace", "cache": "warm", "verified": True, "passes": 1, "elements_per_second": 2e6}
-METHOD = {"feedback": "residual", "compression_ratio": 50.0, "payload_checksum": "00c0ffee", "decoded_checksum": "0000cafe",
-          "allocations": 0, "dense_bytes": 4194304, "wire_bytes": 0}
 
 
-def complete(document, commit, **context):
-    """Turns a document into one of a commit that the schema accepts."""
-    for row in document["benchmarks"]:
-        row |= FILL | ({} if row["operation"] == "read" else METHOD | {"phase": row["operation"]})
+def of_commit(document, commit, **context):
+    """Turns a document into one of a commit."""
     document["context"]["gradcomp"] |= {"git_hash": commit} | context
     return document
 
@@ -31,7 +26,7 @@ def write_times(folder, commit, day, processes=10, label=None, context=None, **o
     for number in range(processes):
         date = f"2025-01-{day:02d}T02:{30 * number // processes:02d}:00+00:00"  # arms of one night overlap
         made = compare_files.document(f"{label or commit} {day} {number}", date=date, **options)
-        complete(made, commit, **context or {})
+        of_commit(made, commit, **context or {})
         (folder / f"{label or 'new'}{number:03d}.json").write_text(json.dumps(made), encoding="utf-8")
     return folder
 
@@ -39,7 +34,7 @@ def write_times(folder, commit, day, processes=10, label=None, context=None, **o
 def write_counts(path, commit, day, instructions, **changes):
     """The result of counting.count(): one row with its number of instructions."""
     made = compare_files.document("counts", date=f"2025-01-{day:02d}T03:00:00+00:00", cases={COUNTED: 1.0})
-    complete(made, commit)["benchmarks"][0] |= {"instructions": instructions, "elements": 16384} | changes
+    of_commit(made, commit)["benchmarks"][0] |= {"instructions": instructions, "elements": 16384} | changes
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(made), encoding="utf-8")
     return path
@@ -58,7 +53,7 @@ commit = (here / "commit").read_text().strip()
 counted = "16384" in sys.argv
 cases = {{history_files.COUNTED: 1.0}} if counted else {{compare_files.CASE: 1.0}}
 made = compare_files.document(commit + output.stem, slow={{compare_files.CASE: factor}}, cases=cases)
-history_files.complete(made, commit[:12])
+history_files.of_commit(made, commit[:12])
 made["context"]["date"] = os.environ.get("FAKE_DATE", made["context"]["date"])
 if counted:
     made["benchmarks"][0] |= {{"instructions": instructions, "elements": 16384}}

@@ -4,7 +4,7 @@ import importlib.util
 import sys
 import types
 
-CUDA_ARCHITECTURES = ("80", "90")
+CUDA_ARCHITECTURES = ("80", "90", "90a")
 AMD_TARGETS = ("gfx90a", "gfx942")
 
 

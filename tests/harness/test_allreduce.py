@@ -29,6 +29,13 @@ def test_every_reducer_that_can_carry_a_method(tmp_path):
     assert [row["method"] for row in chosen] == ["fp32:reducer=tree", "qsgd:reducer=allgather"]
 
 
+def test_nothing_is_reduced_by_every_method(tmp_path):
+    methods = [one["name"] for one in json.loads(run("gradcomp-methods", "--list=json").stdout)]
+    found, _ = rows(tmp_path, "--sizes", "0,1", "--methods", ",".join(methods))
+    assert [row["elements"] for row in found] == [0] * len(methods) + [1] * len(methods) and len(methods) >= 34
+    assert not any(row["wrong"] for row in found)
+
+
 def test_columns_agree_with_the_samples(tmp_path):
     found, shown = rows(tmp_path, "--sizes", "64,4096", "--methods", "fp32,top_k", "--raw")
     for row in found:

@@ -11,8 +11,8 @@ import example_results
 from compare_files import ROOT
 
 pytest.importorskip("numpy")
+from gradcomp.errors import ToolError
 from gradcomp.gate import counting, deterministic
-from gradcomp.gate.samples import GateError
 
 TOOL = ROOT / "tools" / "check_deterministic"
 BASELINE = ROOT / "docs" / "baselines" / "deterministic" / "figures.json"
@@ -90,7 +90,7 @@ def test_instructions_belong_to_a_compiler():
     found, notes = compare(old, new)
     assert found == [] and "compiler GNU 0 and Clang 19" in notes[0]
     new["context"]["gradcomp"]["options"]["samples"] = 2
-    with pytest.raises(GateError, match="options"):
+    with pytest.raises(ToolError, match="options"):
         compare(old, new)
 
 

@@ -36,18 +36,18 @@ def test_not_comparable_names_the_key(tmp_path, key, change):
 
 def test_older_files_are_refused_with_the_way_to_renew_them(tmp_path):
     def older(made):
-        del made["context"]["gradcomp"]["options"]["cache"], made["context"]["caches"]
+        del made["context"]["gradcomp"]["options"]["cache"]
     baseline, new = write_arm(tmp_path / "a", "a", change=older), write_arm(tmp_path / "b", "b")
-    refused(compare(baseline, new), "lack caches, options.cache", "--refresh", "accept the new night")
+    refused(compare(baseline, new), "lack options.cache", "--refresh", "accept the new night")
     assert compare(baseline, baseline).returncode == 0, "equal settings as far as they are known"
-    assert compare(baseline, new, "--allow", "caches,options.cache").returncode == 0
+    assert compare(baseline, new, "--allow", "options.cache").returncode == 0
 
 
 @pytest.mark.parametrize("content, words", [
-    ('{"context": {', ["not valid JSON"]), ("[]", ["not a gradcomp result file"]), ("", ["not valid JSON"]),
+    ('{"context": {', ["not valid JSON"]), ("[]", ["at $: [] is not of type 'object'"]), ("", ["not valid JSON"]),
     (json.dumps(example_results.train()), ["gradcomp-train"]),
-    (json.dumps(compare_files.document(1) | {"benchmarks": [{"name": "x"}]}), ["run_type"]),
-    (json.dumps(compare_files.document(1) | {"benchmarks": []}), ["holds no results"])])
+    (json.dumps(compare_files.document(1) | {"benchmarks": [{"name": "x"}]}), ["is a required property"]),
+    (json.dumps(compare_files.document(1) | {"benchmarks": []}), ["[] is too short"])])
 def test_invalid_files_are_one_line(tmp_path, content, words):
     baseline, new = write_arm(tmp_path / "a", "a"), write_arm(tmp_path / "b", "b")
     (new / "005.json").write_text(content, encoding="utf-8")
@@ -56,7 +56,7 @@ def test_invalid_files_are_one_line(tmp_path, content, words):
 
 @pytest.mark.parametrize("change, words", [
     (lambda made: made["benchmarks"][0].update(times_ms=[0.0]), ["median time"]),
-    (lambda made: made["benchmarks"][0].update(times_ms=["x"]), ["median time"]),
+    (lambda made: made["benchmarks"][0].update(times_ms=["x"]), ["'x' is not"]),
     (lambda made: made["benchmarks"].append(made["benchmarks"][0]), ["twice"]),
     (lambda made: made["context"]["gradcomp"].update(failures=["density"]), ["failed run"]),
     (lambda made: made["context"]["gradcomp"].pop("compiler"), ["compiler"]),

@@ -5,7 +5,7 @@ import tomllib
 
 import pytest
 
-from gradcomp.errors import ReportError
+from gradcomp.errors import ToolError
 from gradcomp.pages import comparisons
 from test_schema import BIN, run
 
@@ -63,7 +63,7 @@ def test_every_period_has_its_outer_optimiser_and_a_control(run):
 def test_a_bad_table_is_one_line(tmp_path, text, said):
     path = tmp_path / "comparisons.toml"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(ReportError, match=said):
+    with pytest.raises(ToolError, match=said):
         comparisons.read(path)
 
 

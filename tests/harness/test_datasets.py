@@ -61,7 +61,7 @@ def test_same_bytes_again(content, tmp_path):
 
 def test_errors_are_one_line(tmp_path):
     done = convert("digits", tmp_path / "no" / "such" / "folder")
-    assert done.returncode == 1 and done.stderr.startswith("datasets: cannot write") and done.stderr.count("\n") == 1
+    assert done.returncode == 2 and done.stderr.startswith("datasets: error: cannot write") and done.stderr.count("\n") == 1
     assert convert("faces", tmp_path / "x").returncode == 2
     assert list(tmp_path.iterdir()) == []
 
@@ -73,7 +73,7 @@ def test_digits_of_another_file_are_read_with_a_warning_or_refused(number, said,
     row = ",".join([*["8"] * 63, number, "3"])
     path.write_bytes(gzip.compress("\n".join([row] * 1797).encode()))
     if said:
-        with pytest.raises(digits.Failed, match=said):
+        with pytest.raises(digits.ToolError, match=said):
             digits.read_source(path)
         return
     pixels, labels = digits.read_source(path)
@@ -103,12 +103,12 @@ def test_kjv_holds_every_verse_once_in_order(tmp_path):
 
 def test_kjv_without_its_program_or_with_another_one(tmp_path):
     done = convert("kjv", tmp_path / "x", path=f"{tmp_path}:{tool_process.bare()}")
-    assert done.returncode == 1 and "bible-kjv-text" in done.stderr and done.stderr.count("\n") == 1
+    assert done.returncode == 2 and "bible-kjv-text" in done.stderr and done.stderr.count("\n") == 1
     program = tmp_path / "bible"
     program.write_text("#!/bin/sh\necho Ge1:1 In the beginning\n")
     program.chmod(0o755)
     done = convert("kjv", tmp_path / "x", path=f"{tmp_path}:{tool_process.bare()}")
-    assert done.returncode == 1 and "expected 31102 verses" in done.stderr and "not print what this" in done.stderr
+    assert done.returncode == 2 and "expected 31102 verses" in done.stderr and "not print what this" in done.stderr
     program.write_text("#!/bin/sh\nexit 3\n")
     assert "status 3" in convert("kjv", tmp_path / "x", path=f"{tmp_path}:{tool_process.bare()}").stderr
     assert sorted(p.name for p in tmp_path.iterdir()) == ["bible"]
@@ -177,7 +177,7 @@ def test_packed_crops_splits_and_takes_many_classes(tmp_path):
 def test_packed_errors_are_one_line(tmp_path):
     def error(*arguments):
         done = convert("packed", *arguments)
-        assert done.returncode == 1 and done.stderr.count("\n") == 1, done.stderr
+        assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
         assert not (tmp_path / "out" / "index.txt").exists()
         return done.stderr
 
@@ -191,6 +191,51 @@ def test_packed_errors_are_one_line(tmp_path):
     (tmp_path / "in" / "a" / "1.npy").write_bytes(b"no array")
     assert "cannot read" in error(tmp_path / "in", tmp_path / "out")
     assert convert("packed", tmp_path / "in", tmp_path / "out", "--test", 1).returncode == 2
+
+
+def images(folder, *names):
+    """Two pictures in each of the class folders."""
+    for name in names:
+        for i in range(2):
+            save_ppm(folder / name / f"{i}.ppm", np.full((4, 4, 3), 7, np.uint8))
+
+
+def test_packed_leaves_out_what_is_no_class_and_says_so(tmp_path):
+    images(tmp_path / "in", "a", "b", ".ipynb_checkpoints", "__MACOSX")
+    (tmp_path / "in" / "a" / "notes.txt").write_text("x")
+    (tmp_path / "in" / "a" / "._0.ppm").write_text("x")
+    done = convert("packed", tmp_path / "in", tmp_path / "out", "--size", 4, "--test", 0.5)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out" / "classes.txt").read_text() == "a\nb\n"
+    assert f"left out of '{tmp_path}/in': folders .ipynb_checkpoints, __MACOSX\n" in done.stdout
+    assert f"left out of '{tmp_path}/in': files 1 of .ppm, 1 of .txt\n" in done.stdout
+    assert "training + test: a: 1 + 1; b: 1 + 1\n" in done.stdout
+
+
+def test_packed_scales_grey_of_16_bits(tmp_path):
+    from PIL import Image
+    images(tmp_path / "in", "a", "b")
+    for i, value in enumerate((0, 257 * 100)):
+        Image.fromarray(np.full((4, 4), value, np.uint16)).save(tmp_path / "in" / "a" / f"{i}.png")
+        (tmp_path / "in" / "a" / f"{i}.ppm").unlink()
+    done = convert("packed", tmp_path / "in", tmp_path / "out", "--size", 4, "--test", 0)
+    assert done.returncode == 0, done.stderr
+    (_, _, labels, pixels), = packed_files(tmp_path / "out")
+    assert [int(p.max()) for p, label in zip(pixels, labels, strict=True) if label == 0] == [0, 100]
+
+
+@pytest.mark.parametrize("spoil, said", [
+    (lambda a: np.save(a / "2.npy", np.zeros((0, 4), np.uint8)), "no pixels"),
+    (lambda a: (a / "2.png").write_bytes(b""), "cannot read"),
+    (lambda a: (a / "2.ppm").write_bytes(b"P6 20000 20000 255\n"), "could be decompression bomb"),
+    (lambda a: (a / "2.ppm").symlink_to(a / "1.ppm"), "are one file"),
+    (lambda a: [path.unlink() for path in a.iterdir()], "the class a has no training file")])
+def test_packed_refuses_pictures_that_it_would_change(spoil, said, tmp_path):
+    images(tmp_path / "in", "a", "b")
+    spoil(tmp_path / "in" / "a")
+    done = convert("packed", tmp_path / "in", tmp_path / "out", "--size", 4)
+    assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1, done.stderr
+    assert not (tmp_path / "out" / "index.txt").exists()
 
 
 def test_frames_keep_their_values(tmp_path):
@@ -216,7 +261,7 @@ def test_frames_keep_their_values(tmp_path):
     assert at == len(content) - 4
     np.save(tmp_path / "in" / "no" / "1.npy", np.zeros((3, 4), np.float32))
     done = convert("frames", tmp_path / "in", tmp_path / "x.gcfs")
-    assert done.returncode == 1 and "expected floats, (frames, 5)" in done.stderr and done.stderr.count("\n") == 1
+    assert done.returncode == 2 and "expected floats, (frames, 5)" in done.stderr and done.stderr.count("\n") == 1
     np.save(tmp_path / "in" / "no" / "1.npy", np.full((3, 5), np.inf, np.float32))
     assert "not finite" in convert("frames", tmp_path / "in", tmp_path / "x.gcfs").stderr
     assert not (tmp_path / "x.gcfs").exists()

@@ -252,8 +252,8 @@ def test_a_short_time_limit_is_shared_like_a_long_one():
     for minutes, share in ((None, 1), (25, 1), (100, 1), (5, 0.2)):
         setting = arguments.Setting("cuda", ROOT, False, ROOT, False, (), 1, minutes, "python3")
         reserved = {step.name: step.reserve for step in cli.all_steps(setting)}
-        assert reserved == {"build": 0, "tests": 0, "golden": 60 * share, "bench": 480 * share, "alternatives": 90 * share,
-                            "models": 60 * share, "training": 240 * share}
+        assert reserved == {"build": 0, "tests": 0, "golden": 60 * share, "bench": 480 * share, "alternatives": 200 * share,
+                            "models": 400 * share, "training": 240 * share}
         assert sum(reserved.values()) < 60 * (minutes or 25)
 
 
@@ -441,7 +441,7 @@ def test_a_kernel_job_that_fails_takes_no_other_with_it(tmp_path, build):
 {writes(bench_document())}""")
     setting = arguments.Setting("openmp", build, True, tmp_path, False, (), 1, None, "python3")
     setting.parts.mkdir()
-    with pytest.raises(steps.Partly, match="^kernels_1048576: .*wrong answer$") as failure:
+    with pytest.raises(steps.Partly, match=r"^kernels_1048576: .*wrong answer$") as failure:
         measuring.bench(setting, None)
     assert set(failure.value.found) == {name for name, _ in measuring.bench_jobs(False)} - {"kernels_1048576"}
     assert (setting.parts / "kernels_25500000.json").exists()

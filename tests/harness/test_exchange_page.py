@@ -264,7 +264,7 @@ def page_of(tmp_path, *names):
 
 def test_missing_records_are_named_and_their_sections_left_out(tmp_path):
     done, _ = page_of(tmp_path)
-    assert done.returncode == 1 and done.stderr.startswith("exchange_page: error: there are no records in ")
+    assert done.returncode == 2 and done.stderr.startswith("exchange_page: error: there are no records in ")
     done, page = page_of(tmp_path, "bars_resnet8_2_100mbit", "stragglers_slow", "stragglers_uneven", "scaling_2_memory")
     assert done.returncode == 0, done.stderr
     assert [line for line in page.splitlines() if line.startswith("## ")] == [

@@ -11,8 +11,8 @@ import pytest
 from compare_files import CASE, ROOT, fake_bench
 
 pytest.importorskip("scipy.stats")
+from gradcomp.errors import ToolError
 from gradcomp.gate import experiments
-from gradcomp.gate.samples import GateError
 from gradcomp.pages import gate, slower
 
 TESTS = pathlib.Path(__file__).resolve().parent
@@ -63,7 +63,7 @@ def test_refused_in_one_line(tmp_path):
     for arguments, status in (([build, "--injected", 0], 2), ([tmp_path], 2), ([build, "--trials", "x"], 2),
                               ([build, "--slowdowns", "15,-1"], 2),
                               ([build, "--slowdowns", "15", "--slower", "a,b"], 2), ([build, "--slower", tmp_path], 2),
-                              ([build, "--slowdowns", "15", "--slower", build, "--bench-args", "--fail x"], 1)):
+                              ([build, "--slowdowns", "15", "--slower", build, "--bench-args", "--fail x"], 2)):
         done = tool(*arguments, *where(tmp_path))
         assert done.returncode == status and done.stderr.count("\n") == 1, done.stderr
         assert done.stderr.startswith("gate_experiments: error: ") and not (tmp_path / "p.md").exists()
@@ -95,7 +95,7 @@ def test_the_page_asks_the_build_as_the_comparisons_run_it(tmp_path):
 
 
 def test_no_slowed_case_is_refused():
-    with pytest.raises(GateError, match="no_such"):
+    with pytest.raises(ToolError, match="no_such"):
         cases = [{"name": "a", "spread_bound": 0.1}, {"name": "no_such", "spread_bound": None}]
         experiments.spread({"cases": cases}, "no_such")
 
@@ -107,7 +107,7 @@ def test_the_slower_kernel_counts_more_tiles():
         "  const index_t all = tiles.count(), more = (all * 15 + 99) / 100;",
         '      "gradcomp::kernels::count_above", exec, all + more, KOKKOS_LAMBDA(const Warp& warp, index_t step) {',
         "        const index_t t = step % all;  // the first ones a second time, with the same answer"]
-    with pytest.raises(GateError, match="does not have the launch"):
+    with pytest.raises(ToolError, match="does not have the launch"):
         slower.changed("\n".join(changed), 15)
 
 

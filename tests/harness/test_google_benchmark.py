@@ -8,6 +8,7 @@ import pathlib
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import example_results
@@ -27,6 +28,14 @@ def measured(program, folder):
     done = run(program, *PROGRAMS[program], "--output", path)
     assert done.returncode == 0, done.stderr
     return json.loads(path.read_text(encoding="utf-8"))
+
+
+@needs_programs
+@pytest.mark.parametrize("method, values", [("random_k", [0, 0, 1, 0]), ("fp16", [1e-9] * 4), ("adaptive_threshold", [-0.25] * 4)])
+def test_an_answer_of_nothing_may_be_right(method, values, tmp_path):
+    np.save(tmp_path / "x.npy", np.repeat(np.array(values, np.float32), 1024 if values[0] else 1))
+    done = run("gradcomp-bench", "--data", tmp_path / "x.npy", "--methods", method, "--filter", "^pair/", "--samples", 2)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def check_columns(document):

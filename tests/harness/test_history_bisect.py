@@ -12,7 +12,7 @@ from tool_process import interrupt
 
 pytest.importorskip("scipy.stats")
 pytest.importorskip("matplotlib")
-from gradcomp.gate.samples import GateError
+from gradcomp.errors import ToolError
 from gradcomp.history import nights, trials
 from gradcomp.history.search import search
 
@@ -136,10 +136,10 @@ def test_the_arguments_measure_one_case_as_the_night_did(tmp_path):
         "--sizes", "1024", "--filter", r"^pair/top_k:ratio=0\.1/1024$", "--methods", "top_k:ratio=0.1", *rest]
     for case in ("kernel/select/1024", "read/4096"):
         assert "--methods" not in trials.bench_arguments(night, case, trials.TIMES)
-    with pytest.raises(GateError, match=r"night n1 has no case 'x'; it has kernel/select/1024, pair/top_k:ratio=0\.1/1024, read/4096$"):
+    with pytest.raises(ToolError, match=r"night n1 has no case 'x'; it has kernel/select/1024, pair/top_k:ratio=0\.1/1024, read/4096$"):
         trials.bench_arguments(night, "x", trials.TIMES)
     (tmp_path / nights.COUNTS).unlink()
-    with pytest.raises(GateError, match="night n1 has no instructions; choose the other one with --by"):
+    with pytest.raises(ToolError, match="night n1 has no instructions; choose the other one with --by"):
         trials.bench_arguments(night, "x", trials.INSTRUCTIONS)
 
 

@@ -45,4 +45,4 @@ def test_a_spill_fails_and_is_named(folder):
 def test_no_figures_is_one_line(tmp_path):
     done = run(tmp_path)
     assert done.returncode == 2
-    assert done.stderr == f"kernel_registers: {tmp_path}: there are no *.ptxas files; ./run build cuda-compile writes them\n"
+    assert done.stderr == f"kernel_registers: error: '{tmp_path}': there are no *.ptxas files; ./run build cuda-compile writes them\n"

@@ -23,7 +23,7 @@ def fixture_folder(tmp_path, monkeypatch):
 
 
 def one_line(done, *words):
-    assert done.returncode == 1 and done.stderr.count("\n") == 1 and done.stderr.startswith("toy_page: error: "), done.stderr
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and done.stderr.startswith("toy_page: error: "), done.stderr
     assert all(word in done.stderr for word in words), done.stderr
 
 
@@ -129,7 +129,7 @@ def test_records_of_other_commands_and_missing_ones_are_refused(folder):
     one_line(make(Toy(folder), folder, "--page"), "there is no record '", "second.json'")
 
 
-@pytest.mark.parametrize("content, said", [("{", "not valid JSON"), ("{}", "not a gradcomp result file"),
+@pytest.mark.parametrize("content, said", [("{", "not valid JSON"), ("{}", "is a required property"),
                                            (None, "is not a record: no 'command'")])
 def test_a_bad_record_is_one_line(folder, content, said):
     make(Toy(folder), folder)
@@ -164,7 +164,7 @@ def test_an_interrupted_page_ends_its_program_and_goes_on(folder, number):
             first, second = super().jobs(options)
             return [first, records.dataclasses.replace(second, make=stop)]
     done = make(Stopped(folder), folder)
-    assert done.returncode == 130 and done.stderr == "toy_page: interrupted; the same call goes on\n"
+    assert done.returncode == 130 and done.stderr == "toy_page: interrupted\n"
     with pytest.raises(ProcessLookupError):
         os.kill(int((folder / "pid").read_text(encoding="utf-8")), 0)
     asked(folder)

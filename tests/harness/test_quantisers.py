@@ -83,6 +83,6 @@ def test_methods_that_send_the_gradient_whole_are_marked():
 
 def test_missing_programs_are_one_line(tmp_path):
     done = tool("--quick", "--folder", tmp_path, "--output", tmp_path / "p.md", path=tool_process.bare())
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr.startswith("quantisers: error: ") and done.stderr.count("\n") == 1
     assert not list(tmp_path.iterdir())

@@ -4,7 +4,7 @@ import json
 import pytest
 
 import example_results
-from gradcomp.errors import ReportError
+from gradcomp.errors import ToolError
 from gradcomp.results import reading
 
 
@@ -18,7 +18,7 @@ def written(path, content):
 
 
 def refused(read, *arguments, **more):
-    with pytest.raises(ReportError) as error:
+    with pytest.raises(ToolError) as error:
         read(*arguments, **more)
     return str(error.value)
 

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 import example_results
-from gradcomp.errors import ReportError
+from gradcomp.errors import ToolError
 from gradcomp.pages import results
 from gradcomp.results import records
 from gradcomp.results.provenance import machine, machines, too_fast
@@ -49,7 +49,7 @@ def test_a_record_that_breaks_the_schema_is_refused(tmp_path, change, said):
     change(document)
     (tmp_path / "made.json").write_text(json.dumps(document), encoding="utf-8")
     keep(tmp_path / "made.json", kept, ["program"], 1)
-    with pytest.raises(ReportError, match=said):
+    with pytest.raises(ToolError, match=said):
         read_kept(kept)
 
 
@@ -61,7 +61,7 @@ def test_rows_of_a_page_are_its_own_but_the_context_is_a_programs(tmp_path):
         (tmp_path / "made.json").write_text(json.dumps(document), encoding="utf-8")
         keep(tmp_path / "made.json", tmp_path / "k.json", ["tools/x"], 1)
         if broken:
-            with pytest.raises(ReportError, match=r"at \$\.context\.num_cpus"):
+            with pytest.raises(ToolError, match=r"at \$\.context\.num_cpus"):
                 read_kept(tmp_path / "k.json")
         else:
             assert read_kept(tmp_path / "k.json").rows == [{"name": "fp32", "lr": 0.1}]
@@ -72,7 +72,7 @@ def test_samples_may_lack_in_records_alone():
     require_file(document, "f")
     document = compact(document)
     require_record(document, "f")
-    with pytest.raises(ReportError, match="breaks"):
+    with pytest.raises(ToolError, match="breaks"):
         require_file(document, "f")
 
 
@@ -80,7 +80,7 @@ def test_one_clean_commit():
     require_one_clean_commit([record("a"), record("b")])
     for other, said in ((record("b", git_dirty=True), "with changes"), (record("b", git_hash="unknown"), "with changes"),
                         (record("b", git_hash="b" * 40), "by commit bbbbbbbbbbbb, but 'a' by aaaaaaaaaaaa")):
-        with pytest.raises(ReportError, match=said):
+        with pytest.raises(ToolError, match=said):
             require_one_clean_commit([record("a"), other])
 
 
@@ -96,7 +96,7 @@ def test_records_that_were_measured_at_the_same_time_are_found(tmp_path, monkeyp
     first, late, later, other = (read_kept(tmp_path / name) for name in ("a/first.json", "a/next.json", "b/later.json", "c/other.json"))
     assert [records.beside(one) for one in (first, late, later, other)] == [[], ["b/later"], ["a/next"], []]
     records.require_alone([first, other])
-    with pytest.raises(ReportError, match=r"next.json' was measured while b/later was; remove the record"):
+    with pytest.raises(ToolError, match=r"next.json' was measured while b/later was; remove the record"):
         records.require_alone([first, late])
 
 

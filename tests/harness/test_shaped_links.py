@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from gradcomp.errors import ReportError
+from gradcomp.errors import ToolError
 from gradcomp.links import cli, inside, rate
 from test_schema import BIN
 
@@ -39,7 +39,7 @@ def test_rates_as_tc_and_as_the_programs_have_them(text, bits):
 
 @pytest.mark.parametrize("text", ["", "100", "mbit", "0mbit", "999kbit", "11gbit", "1e3mbit", "-1mbit", "100mbits"])
 def test_what_is_no_rate(text):
-    with pytest.raises(ReportError, match="allowed: 1mbit to 10gbit"):
+    with pytest.raises(ToolError, match="allowed: 1mbit to 10gbit"):
         rate.parse(text)
 
 
@@ -57,7 +57,7 @@ def test_the_smallest_bucket_that_carries_the_rate_is_taken(monkeypatch, carried
     if bucket:
         assert inside.shape(asked, 2) == (bucket, carried[-1] * asked.bits) and made[-1][-2] == bucket
     else:
-        with pytest.raises(ReportError, match="where 100 were asked for"):
+        with pytest.raises(ToolError, match="where 100 were asked for"):
             inside.shape(asked, 2)
     assert len(made) == len(carried)
 
@@ -68,7 +68,7 @@ def test_links_of_another_rate_are_refused(share, holds):
     if holds:
         inside.require_rate(share * asked.bits, asked)
     else:
-        with pytest.raises(ReportError, match="where 100 were asked for"):
+        with pytest.raises(ToolError, match="where 100 were asked for"):
             inside.require_rate(share * asked.bits, asked)
 
 

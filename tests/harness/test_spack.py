@@ -56,7 +56,9 @@ def test_every_variant_matters(recipe, variant):
 def test_back_ends_and_architectures_are_handed_on(recipe):
     asked = {(args[0], keywords["when"]) for args, keywords in recipe[1].of("depends_on")}
     assert {("kokkos+serial", "+serial"), ("kokkos+openmp", "+openmp"), ("kokkos+rocm", "+rocm")} <= asked
-    for arch in CUDA_ARCHITECTURES:
+    refused = {(args[0], keywords["when"]) for args, keywords in recipe[1].of("conflicts")}
+    assert ("+cuda", "cuda_arch=90a") in refused and not any("cuda_arch=90a" in what for what, _ in asked)
+    for arch in (arch for arch in CUDA_ARCHITECTURES if arch.isdigit()):
         for package in ("kokkos", "kokkos-kernels"):
             assert (f"{package} cuda_arch={arch}", f"+cuda cuda_arch={arch}") in asked
         assert (f"nccl+cuda cuda_arch={arch}", f"+nccl cuda_arch={arch}") in asked, "its recipe refuses cuda_arch=none"

@@ -102,7 +102,7 @@ def test_quick_page(tmp_path):
 
 def test_missing_programs_are_one_line(tmp_path):
     done = tool("--quick", "--folder", tmp_path, "--output", tmp_path / "p.md", path=tool_process.bare())
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr.startswith("sparsifiers: error: ") and done.stderr.count("\n") == 1
     assert not list(tmp_path.iterdir())
 
@@ -111,5 +111,5 @@ def test_missing_programs_are_one_line(tmp_path):
 def test_unwritable_page_is_one_line(tmp_path):
     (tmp_path / "file").write_text("")
     done = tool("--quick", "--folder", tmp_path, "--output", tmp_path / "file" / "p.md")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr.startswith("sparsifiers: error: ") and done.stderr.count("\n") == 1

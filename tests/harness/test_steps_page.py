@@ -84,4 +84,4 @@ def test_missing_programs_are_one_line(tmp_path):
         done = tool(name, tmp_path, path=tool_process.bare())
         if name == "kokkos_kernels_page" and KOKKOS_KERNELS.is_file():
             continue
-        assert done.returncode == 1 and done.stderr.startswith(f"{name}: error: ") and done.stderr.count("\n") == 1
+        assert done.returncode == 2 and done.stderr.startswith(f"{name}: error: ") and done.stderr.count("\n") == 1

@@ -11,7 +11,7 @@ import pytest
 
 import example_results
 import tool_process
-from gradcomp.errors import ReportError
+from gradcomp.errors import ToolError
 from gradcomp.pages import comparisons, training_bars, training_links, training_tables
 from gradcomp.report import verdicts
 from gradcomp.results import records
@@ -187,7 +187,7 @@ def test_bad_rates_are_one_line(tmp_path, content, said):
     path = tmp_path / "rates.json"
     if content:
         path.write_text(content)
-    with pytest.raises(ReportError, match=re.escape(said)) as caught:
+    with pytest.raises(ToolError, match=re.escape(said)) as caught:
         read_rates(path)
     assert str(path) in str(caught.value) and "\n" not in str(caught.value)
 
@@ -418,7 +418,7 @@ def test_finished_files_are_kept_and_others_refused(tmp_path, broken):
     assert "](training_resnet20.svg)" in before
 
     done = tool("--only", "lstm", *where, path=broken)
-    assert done.returncode == 1 and done.stderr.startswith("training_page: error: status 9 of: ")
+    assert done.returncode == 2 and done.stderr.startswith("training_page: error: status 9 of: ")
     assert page.read_text(encoding="utf-8") == before
 
     assert tool("--page", *where, path=tool_process.bare()).returncode == 0 and page.read_text(encoding="utf-8") == before
@@ -428,13 +428,13 @@ def test_finished_files_are_kept_and_others_refused(tmp_path, broken):
         assert old in content
         path.write_text(content.replace(old, new), encoding="utf-8")
         done = tool("--page", *where, path=broken)
-        assert done.returncode == 1 and said in done.stderr and done.stderr.count("\n") == 1
+        assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
         done = tool("--only", "resnet20", *where, path=broken)
-        assert done.returncode == 1 and "status 9" in done.stderr and "resnet20: ResNet-20 on images (its record is " in done.stdout
+        assert done.returncode == 2 and "status 9" in done.stderr and "resnet20: ResNet-20 on images (its record is " in done.stdout
         path.write_text(content, encoding="utf-8")
     known.write_text(json.dumps(RATES) + " ", encoding="utf-8")
     done = tool("--page", *where, path=broken)
-    assert done.returncode == 1 and "is not what the record rates_resnet20.json tells of" in done.stderr
+    assert done.returncode == 2 and "is not what the record rates_resnet20.json tells of" in done.stderr
 
 
 def test_rates_come_first_and_long_runs_go_on(tmp_path, broken):
@@ -448,7 +448,7 @@ def test_rates_come_first_and_long_runs_go_on(tmp_path, broken):
     def start():
         done = tool("--only", "full-text", "--folder", tmp_path / "results", "--records", tmp_path / "records", "--rates",
                     tmp_path / "rates", "--output", tmp_path / "p.md", "--images", tmp_path, path=broken)
-        assert done.returncode == 1 and "status 9" in done.stderr
+        assert done.returncode == 2 and "status 9" in done.stderr
         lines = log.read_text(encoding="utf-8").splitlines()
         log.unlink()
         return lines

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from gradcomp.slurm import Refused, figures
+from gradcomp.errors import ToolError
+from gradcomp.slurm import figures
 
 REDUCTION = {"context": {"gradcomp": {}}, "benchmarks": [
     {"name": f"allreduce/{label}/{size}", "label": label, "elements": size, "wrong": 0, "bus_bw_gb_s": size / 10,
@@ -32,7 +33,7 @@ def test_figures_are_of_the_largest_size_and_against_the_fastest_control(tmp_pat
 def test_an_answer_that_was_refused_is_no_measurement(tmp_path, key, value):
     record = copy.deepcopy(REDUCTION)
     record["benchmarks"][3][key] = value
-    with pytest.raises(Refused, match="rejected the answer of allreduce/fp32/100"):
+    with pytest.raises(ToolError, match="rejected the answer of allreduce/fp32/100"):
         read(tmp_path, record)
 
 
@@ -40,9 +41,9 @@ def test_a_step_of_a_method_that_diverged_is_no_figure(tmp_path):
     record = {"context": {"gradcomp": {}}, "benchmarks": [
         {"name": label, "label": label, "step_time_ms": {"median": 1}} for label in ("fp32", "sign")]}
     record["benchmarks"][1]["diverged_at_step"] = 12
-    with pytest.raises(Refused, match="sign diverged at step 12"):
+    with pytest.raises(ToolError, match="sign diverged at step 12"):
         figures.step(read(tmp_path, record, "gradcomp exit status 3\n", "gradcomp-train"))
-    with pytest.raises(Refused, match="exit status 3"):
+    with pytest.raises(ToolError, match="exit status 3"):
         read(tmp_path, record, "gradcomp exit status 3\n")
 
 
@@ -51,5 +52,5 @@ def test_a_step_of_a_method_that_diverged_is_no_figure(tmp_path):
     (SAID, {"context": {"gradcomp": {"failures": ["density"]}}, "benchmarks": [{"name": "a"}]}, "missed a limit: density"),
     (SAID, {"context": {"gradcomp": {}}, "benchmarks": []}, "no rows"), (SAID, [], "no 'out.json' with results")])
 def test_what_is_no_record(tmp_path, said, record, why):
-    with pytest.raises(Refused, match=why):
+    with pytest.raises(ToolError, match=why):
         read(tmp_path, record, said)

@@ -9,7 +9,8 @@ import tomllib
 import pytest
 
 from conftest import ROOT
-from gradcomp.slurm import Refused, command, keys, script
+from gradcomp.errors import ToolError
+from gradcomp.slurm import command, keys, script
 from gradcomp.slurm.experiment import read_experiment
 from gradcomp.slurm.system import read_system
 
@@ -54,7 +55,7 @@ def test_every_combination_is_a_point_behind_one_preflight_a_shape(tmp_path):
 def test_strong_scaling_divides_the_batch(tmp_path):
     found = points(tmp_path, EXPERIMENT.replace("model", "global_batch = 64\nmodel"))
     assert [p["options"]["batch"] for p in found[2:]] == [32, 32, 16, 16]
-    with pytest.raises(Refused, match="multiple of the ranks, 2 x 2"):
+    with pytest.raises(ToolError, match="multiple of the ranks, 2 x 2"):
         points(tmp_path, EXPERIMENT.replace("model", "global_batch = 66\nmodel"))
 
 
@@ -155,7 +156,8 @@ def test_examples_name_builds_and_environments_that_there_are(name, preset):
 
 
 def test_what_the_last_job_needs_is_named():
-    words = [sys.executable, "-B", "-c", "import sys, gradcomp.report.cli; print(*sys.modules)"]
+    words = [sys.executable, "-B", "-c", "import sys, gradcomp.report.cli\n"
+             "from gradcomp.results import schema\nschema._validator('record')\nprint(*sys.modules)"]
     done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=ROOT / "python")
     said = re.search(r"also needs NumPy[\w, ]*", (ROOT / "docs/slurm.md").read_text(encoding="utf-8")).group()
     assert said in (ROOT / "slurm/systems/example-nvidia.env").read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ if(STRATEGY MATCHES "dedicated=on")
   set(other 1)
 endif()
 list(FILTER lines EXCLUDE REGEX "on rank ${gone}: ") # one that had stopped, and is woken by the launcher to be ended
-set(waited "mpi: a call of [a-z]+ did not end|strategy servers: (an answer|a push|a worker's last push) did not arrive|strategy priority: no bucket arrived")
+set(waited "mpi(.host-staged.)?: a call of [a-z]+ did not end|strategy servers: (an answer|a push|a worker's last push) did not arrive|strategy priority: no bucket arrived")
 if(NOT (status MATCHES "^[1-9][0-9]*$"))
   message(FATAL_ERROR "status ${status}, expected a non-zero number:\n${output}")
 elseif(TROUBLE STREQUAL "killed" AND "${lines}" STREQUAL "")

@@ -1,10 +1,10 @@
 """The command line of tools/datasets."""
 import argparse
 import pathlib
-import sys
+
+from gradcomp.guarded import guarded
 
 from . import digits, frames, kjv, packed
-from .files import Failed
 
 
 def main():
@@ -24,9 +24,8 @@ def main():
         module.add_options(verb)
         verb.set_defaults(convert=module.convert)
     options = parser.parse_args()
-    try:
+
+    def work():
         options.convert(options)
-    except Failed as failed:
-        print(f"datasets: {failed}", file=sys.stderr)
-        return 1
-    return 0
+        return 0
+    return guarded("datasets", work)

@@ -7,7 +7,10 @@ import zlib
 
 import numpy as np
 
-from .files import Failed, encode, write_whole
+from gradcomp.errors import ToolError
+from gradcomp.output.files import write_whole
+
+from .files import encode
 
 SHA256 = {  # contents of digits.csv.gz when unpacked (the packing differs between releases)
     "6ebb3d2fee246a4e99363262ddf8a00a3c41bee6014c373ed9d9216ba7f651b8",
@@ -22,7 +25,7 @@ def source_file():
     try:
         import sklearn.datasets
     except ImportError as error:
-        raise Failed(f"the digits come with scikit-learn (Debian: python3-sklearn), which Python cannot import: {error}") from error
+        raise ToolError(f"the digits come with scikit-learn (Debian: python3-sklearn), which Python cannot import: {error}") from error
     return pathlib.Path(sklearn.datasets.__file__).parent / "data" / "digits.csv.gz"
 
 
@@ -31,7 +34,7 @@ def read_source(path):
     try:
         text = gzip.decompress(path.read_bytes())
     except (OSError, EOFError, zlib.error) as error:
-        raise Failed(f"cannot read '{path}': {error}") from error
+        raise ToolError(f"cannot read '{path}': {error}") from error
     checksum = hashlib.sha256(text).hexdigest()
     print(f"source: {path}\nsha256 (unpacked): {checksum}\n{NOTE}")
     if checksum not in SHA256:
@@ -39,12 +42,12 @@ def read_source(path):
     try:
         table = np.array([[float(v) for v in line.split(",")] for line in text.decode().split()])
     except ValueError as error:
-        raise Failed(f"'{path}' is not a table of numbers: {error}") from error
+        raise ToolError(f"'{path}' is not a table of numbers: {error}") from error
     if table.ndim != 2 or table.shape[1] != 65 or len(table) <= TRAIN:
-        raise Failed(f"'{path}' has shape {table.shape}, expected (1797, 65)")
+        raise ToolError(f"'{path}' has shape {table.shape}, expected (1797, 65)")
     pixels, labels = table[:, :64], table[:, 64]
     if pixels.min() < 0 or pixels.max() > 16 or not set(labels) <= set(range(10)):
-        raise Failed(f"'{path}' has pixels outside 0 to 16 or labels outside 0 to 9")
+        raise ToolError(f"'{path}' has pixels outside 0 to 16 or labels outside 0 to 9")
     return np.round(pixels * 255 / 16).astype(np.uint8).reshape(-1, 8, 8), labels.astype(np.uint8)
 
 

@@ -1,27 +1,16 @@
-"""Error messages, files that are written completely or not at all, and the container GCDS."""
+"""The container GCDS, and the files of classes."""
+import collections
 import os
 import struct
 import zlib
 
 import numpy as np
 
+from gradcomp.errors import ToolError
+
 MAGIC = b"GCDS"
 TEST_FOLDERS = ("test", "val")
-
-
-class Failed(Exception):
-    """An error message of one line for the user."""
-
-
-def write_whole(path, content):
-    """Writes under a temporary name first: a file that exists is complete."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        temporary.write_bytes(content)
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise Failed(f"cannot write '{path}': {error.strerror}") from error
+NO_CLASSES = ("__MACOSX",)  # what programs leave in folders of data; so do those whose names begin with a dot
 
 
 def encode(pixels, labels, n_train, classes):
@@ -35,21 +24,45 @@ def encode(pixels, labels, n_train, classes):
 
 
 def list_files(folder, suffixes, classes=None):
-    """[(path, label)] of all files in the class sub-folders, sorted by name, and the names of the classes."""
-    found = sorted(p.name for p in folder.iterdir() if p.is_dir())
+    """[(path, label)] of all files in the class sub-folders, sorted by name, and the names of the classes. Prints what is left
+    out. Throws ToolError, also where the same file stands twice."""
+    below = sorted(name for name in os.listdir(folder) if (folder / name).is_dir())
+    found = [name for name in below if name not in NO_CLASSES and not name.startswith(".")]
     classes = found if classes is None else classes
     unknown = sorted(set(found) - set(classes))
     if unknown:
-        raise Failed(f"'{folder}' has a class that is not in the training set: {unknown[0]}")
-    return [(path, label) for label, name in enumerate(classes)
-            for path in sorted((folder / name).glob("*")) if path.suffix.lower() in suffixes], classes
+        raise ToolError(f"'{folder}' has a class that is not in the training set: {unknown[0]}")
+    paths = [(folder / name / file, label) for label, name in enumerate(classes) if name in found
+             for file in sorted(os.listdir(folder / name))]
+    taken = [(path, label) for path, label in paths if path.suffix.lower() in suffixes and not path.name.startswith(".")]
+    others = collections.Counter(path.suffix.lower() or "no ending" for path, _ in paths if (path, _) not in set(taken))
+    for what, names in (("folders", [name for name in below if name not in found]),
+                        ("files", [f"{count} of {ending}" for ending, count in sorted(others.items())])):
+        if names:
+            print(f"left out of '{folder}': {what} {', '.join(names)}")
+    seen: dict = {}
+    for path, _ in taken:
+        first = seen.setdefault(path.resolve(), path)
+        if first is not path:
+            raise ToolError(f"'{first}' and '{path}' are one file")
+    return taken, classes
+
+
+def counts(train, test, classes):
+    """How many files of each class were taken, in words; of many classes the fewest and the most."""
+    numbers = [collections.Counter(label for _, label in files) for files in (train, test)]
+    if len(classes) <= 20:
+        return "; ".join(f"{name}: {numbers[0][label]} + {numbers[1][label]}" for label, name in enumerate(classes))
+    most = [(min(of_split[label] for label in range(len(classes))), max(of_split[label] for label in range(len(classes))))
+            for of_split in numbers]
+    return f"{most[0][0]} to {most[0][1]} + {most[1][0]} to {most[1][1]} of each class"
 
 
 def split_classes(folder, share, suffixes):
     """Training and test files, [(path, label)] each, and the names of the classes. They come from FOLDER/train and FOLDER/test
     (or val); without these folders an even `share` of each class is for testing."""
     if not folder.is_dir():
-        raise Failed(f"there is no folder '{folder}'")
+        raise ToolError(f"there is no folder '{folder}'")
     if (folder / "train").is_dir():
         train, classes = list_files(folder / "train", suffixes)
         held = [folder / name for name in TEST_FOLDERS if (folder / name).is_dir()]
@@ -62,8 +75,11 @@ def split_classes(folder, share, suffixes):
             k = rank[label] = rank.get(label, 0) + 1
             (test if int(k * share) > int((k - 1) * share) else train).append((path, label))
     if len(classes) < 2 or len(classes) > 65536 or not train:
-        raise Failed(f"'{folder}' has {len(classes)} class folders and {len(train)} training files; at least 2 folders and 1 "
+        raise ToolError(f"'{folder}' has {len(classes)} class folders and {len(train)} training files; at least 2 folders and 1 "
                      "training file are needed")
+    without = sorted(set(range(len(classes))) - {label for _, label in train})
+    if without:
+        raise ToolError(f"'{folder}': the class {classes[without[0]]} has no training file")
     return train, test, classes
 
 

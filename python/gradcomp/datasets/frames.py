@@ -5,7 +5,10 @@ import zlib
 
 import numpy as np
 
-from .files import Failed, share, split_classes, write_whole
+from gradcomp.errors import ToolError
+from gradcomp.output.files import write_whole
+
+from .files import counts, share, split_classes
 
 
 def read_sequence(path, features):
@@ -13,15 +16,15 @@ def read_sequence(path, features):
     try:
         array = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
-        raise Failed(f"cannot read '{path}': {error}") from error
+        raise ToolError(f"cannot read '{path}': {error}") from error
     good = array.ndim == 2 and array.size > 0 and array.dtype.kind == "f" and features in (None, array.shape[1])
     if not good:
-        raise Failed(f"'{path}' has type {array.dtype} and shape {array.shape}; expected floats, "
+        raise ToolError(f"'{path}' has type {array.dtype} and shape {array.shape}; expected floats, "
                      f"(frames, {features or 'features'})")
     with np.errstate(over="ignore"):
         values = array.astype("<f4")
     if not np.isfinite(values).all():
-        raise Failed(f"'{path}' holds a value that is not finite")
+        raise ToolError(f"'{path}' holds a value that is not finite")
     return values
 
 
@@ -35,7 +38,7 @@ def convert(options):
     body = b"".join(parts)
     write_whole(options.output, body + struct.pack("<I", zlib.crc32(body)))
     print(f"wrote {options.output}: {len(train)} training and {len(test)} test sequences of {len(classes)} classes, "
-          f"{features} features")
+          f"{features} features\ntraining + test: {counts(train, test, classes)}")
 
 
 def add_options(parser):

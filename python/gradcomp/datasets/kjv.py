@@ -4,7 +4,8 @@ import shutil
 import subprocess
 import sys
 
-from .files import Failed, write_whole
+from gradcomp.errors import ToolError
+from gradcomp.output.files import write_whole
 
 SHA256 = {  # what `bible -f ge1:1-re22:21` prints
     "cd45f0c9cedab8e4439bd6486c8952c77cc8b0ecc5d1f6ae3513f2039f47229d",
@@ -19,11 +20,11 @@ def dump():
     """All verses, one per line, each after its place: "Ge1:1 In the beginning ..."."""
     program = shutil.which("bible")
     if program is None:
-        raise Failed("the King James Bible is printed by the program 'bible' (Debian: bible-kjv, bible-kjv-text), "
+        raise ToolError("the King James Bible is printed by the program 'bible' (Debian: bible-kjv, bible-kjv-text), "
                      "which is not installed")
     done = subprocess.run([program, "-f", "ge1:1-re22:21"], stdin=subprocess.DEVNULL, capture_output=True)
     if done.returncode != 0:
-        raise Failed(f"'{program} -f ge1:1-re22:21' failed with status {done.returncode}")
+        raise ToolError(f"'{program} -f ge1:1-re22:21' failed with status {done.returncode}")
     checksum = hashlib.sha256(done.stdout).hexdigest()
     print(f"source: {program} -f ge1:1-re22:21\nsha256: {checksum}\n{NOTE}")
     if checksum not in SHA256:
@@ -36,10 +37,10 @@ def convert(output):
     try:
         lines = dump().decode("utf-8").splitlines()
     except UnicodeDecodeError as error:
-        raise Failed(f"what 'bible' prints is not UTF-8 text: {error}") from error
+        raise ToolError(f"what 'bible' prints is not UTF-8 text: {error}") from error
     verses = [line.partition(" ")[2] for line in lines]
     if len(verses) != VERSES or not all(verses):
-        raise Failed(f"'bible' prints {len(verses)} verses, {verses.count('')} of them empty; expected {VERSES} verses")
+        raise ToolError(f"'bible' prints {len(verses)} verses, {verses.count('')} of them empty; expected {VERSES} verses")
     content = "".join(f"{verse}\n" for verse in verses).encode()
     write_whole(output, content)
     print(f"wrote {output}: {len(verses)} verses, one a line, {len(content)} bytes, "

@@ -1,10 +1,14 @@
 """A folder of images, a sub-folder per class, as GCDS files with an index."""
 import pathlib
 import struct
+import warnings
 
 import numpy as np
 
-from .files import Failed, encode, share, split_classes, write_whole
+from gradcomp.errors import ToolError
+from gradcomp.output.files import write_whole
+
+from .files import counts, encode, share, split_classes
 
 SUFFIXES = {".npy", ".ppm", ".pgm", ".png", ".jpg", ".jpeg", ".bmp", ".webp"}
 
@@ -14,23 +18,38 @@ def read_image(path, size):
     try:
         from PIL import Image
     except ImportError as error:
-        raise Failed(f"images are read with Pillow (Debian: python3-pil), which Python cannot import: {error}") from error
+        raise ToolError(f"images are read with Pillow (Debian: python3-pil), which Python cannot import: {error}") from error
     try:
         if path.suffix.lower() == ".npy":
             array = np.load(path, allow_pickle=False)
             if array.dtype != np.uint8 or array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] != 3):
-                raise Failed(f"'{path}' has type {array.dtype} and shape {array.shape}; expected uint8, (H, W) or (H, W, 3)")
+                raise ToolError(f"'{path}' has type {array.dtype} and shape {array.shape}; expected uint8, (H, W) or (H, W, 3)")
+            if not array.size:
+                raise ToolError(f"'{path}' has shape {array.shape}: no pixels")
             image = Image.fromarray(array)
         else:
-            image = Image.open(path)
-        image = image.convert("RGB")
-    except (OSError, ValueError, SyntaxError) as error:
-        raise Failed(f"cannot read '{path}': {error}") from error
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", Image.DecompressionBombWarning)
+                image = Image.open(path)
+        image = eight_bits(image, path).convert("RGB")
+    except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise ToolError(f"cannot read '{path}': {error}") from error
     side = min(image.size)
     left, top = (image.width - side) // 2, (image.height - side) // 2
     if image.size != (size, size):
         image = image.resize((size, size), Image.Resampling.BILINEAR, box=(left, top, left + side, top + side))
     return np.asarray(image)
+
+
+def eight_bits(image, path):
+    """The image with grey values of 0 to 255 if they had 16 bits, which Pillow would clip; other modes as they are."""
+    if not image.mode.startswith(("I", "F")):
+        return image
+    values = np.asarray(image)
+    if image.mode == "F" or values.min() < 0 or values.max() > 65535:
+        raise ToolError(f"'{path}' has pixels of mode {image.mode}; allowed are 8 bits, and grey of 16 bits")
+    from PIL import Image
+    return Image.fromarray(np.round(values / 257).astype(np.uint8))
 
 
 def encode_images(train, test, size, classes):
@@ -47,7 +66,7 @@ def convert(options):
         options.output.mkdir(exist_ok=True)
         (options.output / "index.txt").unlink(missing_ok=True)
     except OSError as error:
-        raise Failed(f"cannot write to the folder '{options.output}': {error.strerror}") from error
+        raise ToolError(f"cannot write to the folder '{options.output}': {error.strerror}") from error
     index = ["GCDS-INDEX 1\n"]
     for f in range(files):
         # Every files-th image, so that each file holds images of all classes.
@@ -59,7 +78,7 @@ def convert(options):
     write_whole(options.output / "classes.txt", "".join(f"{name}\n" for name in classes).encode())
     write_whole(options.output / "index.txt", "".join(index).encode())  # written last: a folder with an index is complete
     print(f"wrote {options.output}: {len(train)} training and {len(test)} test images of {len(classes)} classes, "
-          f"{options.size} x {options.size}, {files} files")
+          f"{options.size} x {options.size}, {files} files\ntraining + test: {counts(train, test, classes)}")
 
 
 def add_options(parser):

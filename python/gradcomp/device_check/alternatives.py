@@ -1,6 +1,7 @@
 """The step that compares our methods with what users write instead of a compressor, at the same sizes, on the same device."""
-import json
 import pathlib
+
+from gradcomp.json_files import read_json
 
 from . import children, measuring
 from .steps import Partly
@@ -26,7 +27,7 @@ def sizes(quick):
 
 
 def _read(path):
-    return json.loads(path.read_text(encoding="utf-8"))
+    return read_json(path)
 
 
 def alternatives(setting, limit):

@@ -5,7 +5,7 @@ import os
 import pathlib
 import shutil
 
-from gradcomp.gate.samples import GateError
+from gradcomp.errors import ToolError
 from gradcomp.places import ROOT
 
 STEPS = ("build", "golden", "tests", "bench", "alternatives", "models", "training")
@@ -53,7 +53,7 @@ class _Parser(argparse.ArgumentParser):
     """An argument parser whose errors have one line."""
 
     def error(self, message):
-        raise GateError(message)
+        raise ToolError(message)
 
 
 def _parser():
@@ -72,25 +72,25 @@ def _parser():
 
 
 def parse(arguments, presets):
-    """Parses the command line. Throws GateError."""
+    """Parses the command line. Throws ToolError."""
     given = _parser().parse_args(arguments)
     preset = os.environ.get("GRADCOMP_PRESET", "openmp")
     skip = tuple(word for word in given.skip.split(",") if word)
     for word in skip:
         if word not in STEPS:
-            raise GateError(f"--skip {word}: no such step; there are {', '.join(STEPS)}")
+            raise ToolError(f"--skip {word}: no such step; there are {', '.join(STEPS)}")
     if set(skip) == set(STEPS):
-        raise GateError("--skip leaves out every step; at least one must remain")
+        raise ToolError("--skip leaves out every step; at least one must remain")
     if preset not in presets:
-        raise GateError(f"GRADCOMP_PRESET={preset}: CMakePresets.json has no such preset")
+        raise ToolError(f"GRADCOMP_PRESET={preset}: CMakePresets.json has no such preset")
     if given.ranks is not None and not 1 <= given.ranks <= 4096:
-        raise GateError(f"--ranks {given.ranks} is not between 1 and 4096")
+        raise ToolError(f"--ranks {given.ranks} is not between 1 and 4096")
     if given.minutes is not None and not given.minutes > 0:
-        raise GateError(f"--minutes {given.minutes:g} is not above 0")
+        raise ToolError(f"--minutes {given.minutes:g} is not above 0")
     if given.build and not (given.build / "bin").is_dir():
-        raise GateError(f"--build '{given.build}': there is no folder bin in it")
+        raise ToolError(f"--build '{given.build}': there is no folder bin in it")
     if not shutil.which(given.python):
-        raise GateError(f"--python '{given.python}': no such program")
+        raise ToolError(f"--python '{given.python}': no such program")
     on_device = preset in DEVICES
     minutes = given.minutes or (MINUTES_ON_A_DEVICE if on_device else None)
     return Setting(preset, (given.build or ROOT / "build" / preset).absolute(), given.build is not None,

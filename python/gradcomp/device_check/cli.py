@@ -4,8 +4,9 @@ import json
 import sys
 import time
 
-from gradcomp.gate import files
-from gradcomp.gate.guarded import guarded
+from gradcomp.guarded import guarded
+from gradcomp.json_files import read_json
+from gradcomp.output import files
 
 from . import alternatives, arguments, machine, measuring, models, page, steps, testing
 
@@ -26,8 +27,8 @@ def all_steps(setting):
         limited("golden", "Payloads against the kept bytes of the host build", 60, measuring.golden),
         steps.Step("tests", "Build and run all tests", 0, bind(testing.tests), False, setting.own_build),
         limited("bench", "Kernels and methods", 480, measuring.bench),
-        limited("alternatives", "Alternatives: torch, CUB", 90, alternatives.alternatives),
-        limited("models", "Training steps beside PyTorch", 60, models.models),
+        limited("alternatives", "Alternatives: torch, CUB", 200, alternatives.alternatives),
+        limited("models", "Training steps beside PyTorch", 400, models.models),
         limited("training", "Training of both models", 240, measuring.training),
     ]
 
@@ -73,6 +74,6 @@ def check(setting):
 def main():
     """The exit status."""
     def work():
-        presets = json.loads((arguments.ROOT / "CMakePresets.json").read_text(encoding="utf-8"))["testPresets"]
+        presets = read_json(arguments.ROOT / "CMakePresets.json")["testPresets"]
         return check(arguments.parse(sys.argv[1:], [one["name"] for one in presets if not one.get("hidden")]))
     return guarded("device-check", work)

@@ -1,9 +1,10 @@
 """The steps that run our own programs: comparison with the kept bytes, kernels, training."""
 import dataclasses
-import json
 import time
 
 from gradcomp.gate import deterministic
+from gradcomp.json_files import read_json
+from gradcomp.results.judge import judged
 
 from . import children
 from .steps import Partly
@@ -18,7 +19,8 @@ KERNEL_SIZES, METHOD_SIZES = (1_048_576, 25_500_000), (65_536, 1_048_576, 25_500
 
 def read(path):
     """A result file without raw samples."""
-    document = json.loads(path.read_text(encoding="utf-8"))
+    document = read_json(path)
+    document["benchmarks"] = judged(document)
     for row in document["benchmarks"]:
         for column in RAW:
             row.pop(column, None)
@@ -52,13 +54,13 @@ def bench_jobs(quick):
 
 
 def _run_jobs(setting, jobs, limit):
-    """Runs [(name, words)] and returns {name: record}. Throws Partly if some fail. Each gets an equal share of the remaining
-    time."""
+    """Runs [(name, words)] and returns {name: record}. Throws Partly if some fail. None may take more than half of the
+    remaining time, unless it is the last."""
     records, failures, began = {}, [], time.monotonic()
     for number, (name, words) in enumerate(jobs):
         path = setting.parts / f"{name}.json"
         path.unlink(missing_ok=True)
-        share = None if limit is None else (limit - (time.monotonic() - began)) / (len(jobs) - number)
+        share = None if limit is None else (limit - (time.monotonic() - began)) / min(2, len(jobs) - number)
         try:
             children.run([*words, "--output", path], setting.parts / f"{name}.log", share)
             records[name] = read(path)

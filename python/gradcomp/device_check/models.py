@@ -1,7 +1,8 @@
 """The step that compares training steps of our models with the same networks in PyTorch: same weights, same batches, same losses."""
-import json
 import pathlib
 import shutil
+
+from gradcomp.json_files import read_json
 
 from . import children, measuring
 from .steps import Partly
@@ -24,11 +25,13 @@ def models(setting, limit):
         found["ours"] = measuring.read(ours)
         children.run(setting.run("exec", "--", setting.python, "-B", PROGRAM, theirs, "gpu" if setting.on_device else "cpu", samples,
                                  folder), setting.parts / "models_torch.log", half)
-        found["torch"] = json.loads(theirs.read_text(encoding="utf-8"))
+        found["torch"] = read_json(theirs)
     except children.StepFailed as failure:
         raise Partly(str(failure), found) from failure
     finally:
         shutil.rmtree(folder, ignore_errors=True)  # hundreds of megabytes
+    if found["torch"].get("wrong"):
+        raise Partly("; ".join(found["torch"]["wrong"]), found)
     return found
 
 

@@ -4,7 +4,7 @@ import time
 import traceback
 import typing
 
-from gradcomp.errors import ReportError
+from gradcomp.errors import ToolError
 
 from .children import StepFailed
 
@@ -46,7 +46,7 @@ def _one(step, limit):
         return PASSED, None, step.work(limit)
     except Partly as failure:
         return FAILED, str(failure), failure.found
-    except (StepFailed, ReportError) as failure:
+    except (StepFailed, ToolError) as failure:
         return FAILED, str(failure), None
     except (KeyError, TypeError, ValueError, OSError) as error:  # the file of a program has another form than expected
         at = traceback.extract_tb(error.__traceback__)[-1]

@@ -3,12 +3,13 @@ side, and what stands behind a test that crashed runs again without it."""
 import concurrent.futures
 import dataclasses
 import itertools
-import json
 import os
 import pathlib
 import random
 import re
 import time
+
+from gradcomp.json_files import read_json
 
 from . import children
 from .steps import Partly
@@ -176,12 +177,13 @@ def tests(setting, limit):
     logs.mkdir(exist_ok=True)
     start, listing = setting.run("exec", "--"), setting.parts / "tests.json"
     children.run([*start, "ctest", "--test-dir", setting.build, "--show-only=json-v1"], listing, 60)
-    chosen, left_out = read_tests(json.loads(listing.read_text(encoding="utf-8")), setting.build.resolve())
+    chosen, left_out = read_tests(read_json(listing), setting.build.resolve())
     if not chosen:
         raise children.StepFailed(f"'{setting.build}' has no tests")
     runner = Runner(start, logs, float("inf") if limit is None else began + limit)
-    # Processes take turns on a GPU: with many of them, each waits milliseconds for every kernel.
-    results = runner.run(chosen, 2 if setting.on_device else len(os.sched_getaffinity(0)))
+    # Processes take turns on a GPU: with many of them, each waits milliseconds for every kernel. Under NVIDIA's MPS they share it.
+    turns = setting.on_device and "CUDA_MPS_PIPE_DIRECTORY" not in os.environ
+    results = runner.run(chosen, 2 if turns else min(16, len(os.sched_getaffinity(0))))
     skips: dict = {}
     for count, reason in SKIPPED.findall("".join(path.read_text(encoding="utf-8", errors="replace") for path in logs.iterdir())):
         skips[reason] = skips.get(reason, 0) + int(count)

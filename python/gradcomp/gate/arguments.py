@@ -3,9 +3,10 @@ import argparse
 import pathlib
 import re
 
-from . import files
+from gradcomp.errors import ToolError
+from gradcomp.output import files
+
 from .decide import Rules
-from .samples import GateError
 
 USAGE = """gradcomp-compare [options] BASELINE NEW
        gradcomp-compare [options] --interleave BUILD_A BUILD_B
@@ -44,24 +45,24 @@ def _parser():
 def _check(options):
     least, expected = Rules.minimum, 1 if options.refresh else 2
     if len(options.arms) != expected:
-        raise GateError(f"{len(options.arms)} arms where {expected} belong; see --help")
+        raise ToolError(f"{len(options.arms)} arms where {expected} belong; see --help")
     if options.processes is not None and options.processes < least:
-        raise GateError(f"too few processes: --processes {options.processes}, at least {least} are needed")
+        raise ToolError(f"too few processes: --processes {options.processes}, at least {least} are needed")
     if not 100 * Rules.floor < options.detect <= 1000:
-        raise GateError(f"--detect {options.detect:g} is not above {100 * Rules.floor:g} and at most 1000")
+        raise ToolError(f"--detect {options.detect:g} is not above {100 * Rules.floor:g} and at most 1000")
     if options.seed < 0:
-        raise GateError(f"--seed {options.seed} is negative")
+        raise ToolError(f"--seed {options.seed} is negative")
     if options.keep and (not options.interleave or pathlib.Path(options.keep).exists()):
-        raise GateError("--keep is for --interleave and names a folder that does not exist yet")
+        raise ToolError("--keep is for --interleave and names a folder that does not exist yet")
     try:
         re.compile(options.filter)
     except re.error as error:
-        raise GateError(f"--filter '{options.filter}' is not a regular expression: {error}") from error
+        raise ToolError(f"--filter '{options.filter}' is not a regular expression: {error}") from error
     files.require_writable([path for path in (options.json, options.markdown, options.junit, options.keep) if path])
 
 
 def parse(arguments):
-    """The options, checked. Throws GateError; --help, and what argparse refuses, ends the program."""
+    """The options, checked. Throws ToolError; --help, and what argparse refuses, ends the program."""
     words = iter(arguments)  # --bench-args takes its value although that begins with dashes
     joined = [f"{word}={next(words, '')}" if word == "--bench-args" else word for word in words]
     options = _parser().parse_args(joined)

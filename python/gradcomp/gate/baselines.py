@@ -6,9 +6,13 @@ import shutil
 import sys
 import tempfile
 
+from gradcomp.errors import ToolError
+from gradcomp.json_files import read_json
+from gradcomp.output.files import write_whole
+
 from .comparable import check_arm
 from .interleave import run_process
-from .samples import GateError, make_arm
+from .samples import make_arm
 
 MARKS = re.compile(r"\((r|tm)\)|\b(cpu|processor)\b|@", re.IGNORECASE)
 
@@ -23,22 +27,22 @@ def machine_class(record):
 
 def shorten(path):
     """Drops the raw times; their statistics stay."""
-    document = json.loads(path.read_text(encoding="utf-8"))
+    document = read_json(path)
     for row in document["benchmarks"]:
         row.pop("times_ms", None)
-    path.write_text(json.dumps(document, separators=(",", ":")) + "\n", encoding="utf-8")
+    write_whole(path, json.dumps(document, separators=(",", ":")) + "\n")
 
 
 def refresh(folder, program, processes, arguments, minimum):
     """Measures `processes` processes and replaces the files in `folder` by their files, all or none."""
     folder = pathlib.Path(folder).resolve()
     if folder.exists() and (not folder.is_dir() or any(path.suffix != ".json" for path in folder.iterdir())):
-        raise GateError(f"'{folder}' is not replaced: it is not a folder that holds only result files")
+        raise ToolError(f"'{folder}' is not replaced: it is not a folder that holds only result files")
     existing = next(parent for parent in folder.parents if parent.is_dir())
     try:
         new = pathlib.Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=existing))
     except OSError as error:
-        raise GateError(f"cannot write in '{existing}': {error.strerror}") from error
+        raise ToolError(f"cannot write in '{existing}': {error.strerror}") from error
     try:
         made = []
         for number in range(1, processes + 1):
@@ -46,7 +50,7 @@ def refresh(folder, program, processes, arguments, minimum):
             made.append(run_process(program, arguments, new / f"{number:03d}.json"))
             found = machine_class(made[0].record)
             if folder.name != found:
-                raise GateError(f"this machine is of the class '{found}', not '{folder.name}': "
+                raise ToolError(f"this machine is of the class '{found}', not '{folder.name}': "
                                 f"--refresh {folder.parent / found}")
         check_arm(make_arm("the baseline", made), minimum)
         for process in made:

@@ -7,19 +7,19 @@ import argparse
 import pathlib
 import sys
 
+from gradcomp.guarded import guarded
+from gradcomp.output.files import write_all
 from gradcomp.places import ROOT
 
 from . import counting, deterministic
-from .files import write_all
 from .interleave import find_program
 from .output import change_line
-from .samples import GateError
 
 REFRESH = "./run exec -- tools/check_deterministic --refresh"
 
 
 def measure(options):
-    """Writes both result files and returns their content: (counted, native). Throws GateError."""
+    """Writes both result files and returns their content: (counted, native). Throws ToolError."""
     programs = [find_program(build) for build in (options.counted, options.native)]
     options.folder.mkdir(parents=True, exist_ok=True)
     paths = [options.folder / name for name in ("counted.json", "native.json")]
@@ -69,17 +69,7 @@ def main():
         f"be given more than once: {', '.join(deterministic.COLUMNS)}")
     add("--folder", type=pathlib.Path, default=ROOT / "results/deterministic", help="folder for result files (default: %(default)s)")
     options = parser.parse_args()
-    try:
-        return check(options, *measure(options))
-    except GateError as error:
-        print(f"check_deterministic: error: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"check_deterministic: error: cannot write '{error.filename}': {error.strerror}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("check_deterministic: interrupted", file=sys.stderr)
-        return 130
+    return guarded("check_deterministic", lambda: check(options, *measure(options)))
 
 
 if __name__ == "__main__":

@@ -6,8 +6,10 @@ import shutil
 import sys
 import tempfile
 
-from . import arguments, baselines, comparable, decide, files, interleave, output, records, samples
-from .guarded import guarded
+from gradcomp.guarded import guarded
+from gradcomp.output import files
+
+from . import arguments, baselines, comparable, decide, interleave, output, records, samples
 
 
 def _arms(options, folder):

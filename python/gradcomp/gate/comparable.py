@@ -1,5 +1,5 @@
-"""May two arms be compared at all? If not, GateError names the key that differs."""
-from .samples import GateError
+"""May two arms be compared at all? If not, ToolError names the key that differs."""
+from gradcomp.errors import ToolError
 
 GRADCOMP = ("cpu_model", "device", "threads", "ranks", "kokkos_backend", "kokkos_version", "compiler", "build_type",
             "native_arch", "openblas_core", "tracer", "seeds")
@@ -48,9 +48,9 @@ def _case_keys(process, name):
 
 
 def check_arm(arm, minimum):
-    """Throws GateError unless all processes of an arm ran the same program in the same way and there are enough of them."""
+    """Throws ToolError unless all processes of an arm ran the same program in the same way and there are enough of them."""
     if len(arm.processes) < minimum:
-        raise GateError(f"too few processes: {arm.name} has {len(arm.processes)} result files, at least {minimum} are "
+        raise ToolError(f"too few processes: {arm.name} has {len(arm.processes)} result files, at least {minimum} are "
                         "needed (one file is one process)")
     first, seen = arm.processes[0], {}
     source = {key: first.record.gradcomp[key] for key in SOURCE}
@@ -58,31 +58,31 @@ def check_arm(arm, minimum):
         found = differences(keys(first), keys(process))
         found += differences(source, {key: process.record.gradcomp[key] for key in SOURCE})
         if found:
-            raise GateError(f"the processes of {arm.name} differ: {_words(found)} ('{first.path}', '{process.path}')")
+            raise ToolError(f"the processes of {arm.name} differ: {_words(found)} ('{first.path}', '{process.path}')")
         lost = set(first.cases) ^ set(process.cases)
         if lost:
-            raise GateError(f"the processes of {arm.name} differ: case {min(lost)} is not in all ('{process.path}')")
+            raise ToolError(f"the processes of {arm.name} differ: case {min(lost)} is not in all ('{process.path}')")
         for name in first.cases:
             found = differences(_case_keys(first, name), _case_keys(process, name))
             if found:
-                raise GateError(f"the processes of {arm.name} differ in {name}: {_words(found)} ('{process.path}')")
+                raise ToolError(f"the processes of {arm.name} differ in {name}: {_words(found)} ('{process.path}')")
         same = seen.setdefault((process.date, str(process.record.rows)), process)
         if same is not process:
-            raise GateError(f"'{same.path}' and '{process.path}' are the same process twice")
+            raise ToolError(f"'{same.path}' and '{process.path}' are the same process twice")
 
 
 def check(baseline, new, allowed=()):
-    """The allowed keys that differ, as words. Throws GateError if other keys differ, and if NEW does not have all cases."""
+    """The allowed keys that differ, as words. Throws ToolError if other keys differ, and if NEW does not have all cases."""
     found = differences(keys(baseline.processes[0]), keys(new.processes[0]))
     refused = [item for item in found if item[0] not in allowed]
     if refused:
-        raise GateError(f"not comparable: {_words(refused)}{_renew(refused)}")
+        raise ToolError(f"not comparable: {_words(refused)}{_renew(refused)}")
     for name in baseline.cases:
         if name not in new.cases:
-            raise GateError(f"not comparable: case {name} is missing in {new.name}")
+            raise ToolError(f"not comparable: case {name} is missing in {new.name}")
         refused = differences(_case_keys(baseline.processes[0], name), _case_keys(new.processes[0], name))
         if refused:
-            raise GateError(f"not comparable: {name}: {_words(refused)}")
+            raise ToolError(f"not comparable: {name}: {_words(refused)}")
     return [_words([item]) for item in found]
 
 

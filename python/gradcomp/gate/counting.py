@@ -7,7 +7,9 @@ import shlex
 import subprocess
 import tempfile
 
-from .samples import GateError
+from gradcomp.errors import ToolError
+from gradcomp.json_files import read_json
+from gradcomp.output.files import write_whole
 
 # One thread, and the same kernels of OpenBLAS and libc on every machine: callgrind knows no vectors wider than AVX2.
 ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "false", "OPENBLAS_CORETYPE": "Haswell"}
@@ -15,16 +17,16 @@ TRIGGER, SUMMARY = "desc: Trigger: Client Request: ", "summary: "
 
 
 def run(words, environment=None):
-    """Runs a command and hides its output. If it fails, throws GateError with the last line of the output."""
+    """Runs a command and hides its output. If it fails, throws ToolError with the last line of the output."""
     words = list(map(str, words))
     try:
         done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False,
                               env=os.environ | (environment or {}))
     except OSError as error:
-        raise GateError(f"cannot start {words[0]}: {error.strerror}") from error
+        raise ToolError(f"cannot start {words[0]}: {error.strerror}") from error
     if done.returncode:
         said = [line for line in done.stderr.splitlines() if "error" in line] or done.stderr.splitlines()[-1:]
-        raise GateError(f"status {done.returncode} of '{shlex.join(words)}': {said[0] if said else 'it said nothing'}")
+        raise ToolError(f"status {done.returncode} of '{shlex.join(words)}': {said[0] if said else 'it said nothing'}")
 
 
 def read_counts(folder):
@@ -46,12 +48,12 @@ def count(program, arguments, output):
              *arguments, "--output", output], ENVIRONMENT)
         counts = read_counts(folder)
     if not counts:
-        raise GateError(f"'{program}' was built without valgrind/callgrind.h: it marks no calls to count")
-    document = json.loads(pathlib.Path(output).read_text(encoding="utf-8"))
+        raise ToolError(f"'{program}' was built without valgrind/callgrind.h: it marks no calls to count")
+    document = read_json(output)
     try:
         for row in document["benchmarks"]:
             if row["name"] in counts:
                 row["instructions"] = counts[row["name"]]
     except (KeyError, TypeError) as error:
-        raise GateError(f"'{output}' is not a result file of gradcomp-bench: {error}") from error
-    pathlib.Path(output).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        raise ToolError(f"'{output}' is not a result file of gradcomp-bench: {error}") from error
+    write_whole(output, json.dumps(document, indent=1) + "\n")

@@ -2,8 +2,9 @@
 import dataclasses
 import statistics
 
+from gradcomp.errors import ToolError
+
 from . import exact, significance
-from .samples import GateError
 
 OK, FASTER, REGRESSION, INCONCLUSIVE, NOT_JUDGED = "ok", "faster", "REGRESSION", "inconclusive", "not judged"
 RESOLUTION_MS = 1e-3  # a shorter median is only a few ticks of the clock
@@ -114,13 +115,13 @@ def _correct(results, column):
 
 
 def compare(baseline, new, normalised, rules, names, notes=()):
-    """Judges the cases `names`, which both arms have. Throws GateError if there are too few samples for so many cases."""
+    """Judges the cases `names`, which both arms have. Throws ToolError if there are too few samples for so many cases."""
     reasons = {name: _unjudged(baseline, new, name, normalised) for name in names}
     count, sizes = list(reasons.values()).count(""), (len(baseline.processes), len(new.processes))
     if not count and not any(case.exact for case in baseline.cases.values()):
-        raise GateError("nothing to judge: no case has times that can be compared, or counts")
+        raise ToolError("nothing to judge: no case has times that can be compared, or counts")
     if significance.smallest_p(*sizes) * count >= rules.alpha:
-        raise GateError(f"too few processes: {sizes[0]} and {sizes[1]} can never show that one of {count} cases "
+        raise ToolError(f"too few processes: {sizes[0]} and {sizes[1]} can never show that one of {count} cases "
                         f"is slower at p < {rules.alpha:g}; measure more processes, or fewer cases (--filter)")
     changes = exact.changes(baseline, new, names)
     results = [Result(name, NOT_JUDGED, reason) if reason else measure(baseline, new, name, normalised, rules)

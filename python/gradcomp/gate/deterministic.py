@@ -1,9 +1,11 @@
 """Deterministic figures of single result files: bytes, checksums, allocations and instructions, which depend on no clock."""
 import json
-import pathlib
+
+from gradcomp.errors import ToolError
+from gradcomp.json_files import read_json
 
 from . import exact
-from .samples import COUNTS, GateError
+from .samples import COUNTS
 
 CONTEXT = ("program", "compiler", "build_type", "native_arch", "kokkos_version", "kokkos_backend")
 OPTIONS = ("samples", "seed")  # what figures depend on, besides the method and the elements
@@ -35,27 +37,25 @@ def text(document):
 
 
 def read(path):
-    """Reads a result file or a baseline and shortens it. Throws GateError."""
+    """Reads a result file or a baseline and shortens it. Throws ToolError."""
     try:
-        document = shorten(json.loads(pathlib.Path(path).read_text(encoding="utf-8")))
+        document = shorten(read_json(path))
         if not document["benchmarks"]:
-            raise GateError(f"'{path}' holds no cases")
+            raise ToolError(f"'{path}' holds no cases")
         names = [row["name"] for row in document["benchmarks"]]
-    except OSError as error:
-        raise GateError(f"cannot read '{path}': {error.strerror}") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise GateError(f"'{path}' is not a result file of gradcomp-bench: {error}") from error
+    except (KeyError, TypeError) as error:
+        raise ToolError(f"'{path}' is not a result file of gradcomp-bench: {error}") from error
     if len(set(names)) < len(names):
-        raise GateError(f"'{path}' holds a case twice")
+        raise ToolError(f"'{path}' holds a case twice")
     return document
 
 
 def compare(baseline, new, but=()):
     """([exact.Change], [note]) of two documents, without the columns `but`. A case that only `new` has is a note, not a change.
-    Instructions of different compilers or builds are not compared. Throws GateError if the options differ."""
+    Instructions of different compilers or builds are not compared. Throws ToolError if the options differ."""
     first, second = (document["context"]["gradcomp"] for document in (baseline, new))
     if first["options"] != second["options"]:
-        raise GateError(f"not comparable: options {first['options']} and {second['options']}")
+        raise ToolError(f"not comparable: options {first['options']} and {second['options']}")
     other = [f"{key} {first[key]} and {second[key]}" for key in BUILD if first[key] != second[key]]
     rows = {row["name"]: row for row in new["benchmarks"]}
     counted = any("instructions" in row for row in rows.values())

@@ -3,7 +3,7 @@ allocations, and instructions that grow by more than 1 % plus 100."""
 import dataclasses
 import statistics
 
-from .samples import GateError
+from gradcomp.errors import ToolError
 
 INSTRUCTIONS = 0.01  # share by which instruction counts may grow
 SLACK = 100  # instructions by which they may grow, too: the addresses of memory change them by some tens
@@ -25,12 +25,12 @@ def _values(arm, name, column):
 
 
 def _one(arm, name, column):
-    """The value that all processes agree on; for instructions the median. Throws GateError."""
+    """The value that all processes agree on; for instructions the median. Throws ToolError."""
     values = _values(arm, name, column)
     if column == "instructions" and all(isinstance(value, (int, float)) for value in values):
         return statistics.median_low(values)
     if any(value != values[0] for value in values):
-        raise GateError(f"{column} of {name} differs between the processes of {arm.name}: "
+        raise ToolError(f"{column} of {name} differs between the processes of {arm.name}: "
                         f"{', '.join(sorted(set(map(str, values))))}")
     return values[0]
 
@@ -63,7 +63,7 @@ def changes(baseline, new, names):
             before = _one(baseline, name, column)
             try:
                 after = _one(new, name, column)
-            except GateError:
+            except ToolError:
                 values = sorted(set(map(str, _values(new, name, column))))
                 found.append(Change(name, column, before, f"{' or '.join(values[:3])}, by process", True))
                 continue

@@ -1,6 +1,5 @@
 """Experiments on the gate: real comparisons with known answers, and simulated ones."""
 import contextlib
-import json
 import os
 import re
 import statistics
@@ -10,11 +9,12 @@ import types
 
 import numpy as np
 
+from gradcomp.errors import ToolError
+from gradcomp.json_files import read_json
 from gradcomp.output.text import percent
 from gradcomp.places import words_of
 
 from . import decide
-from .samples import GateError
 
 ENVIRONMENT = {"OMP_NUM_THREADS": "1"}  # threads that wait for each other on a loaded machine would measure the scheduler
 NOISES, CASES, SLOWER, QUIET = (0.01, 0.03, 0.05, 0.08, 0.1, 0.12, 0.15, 0.2), 20, 1.15, 0.05
@@ -42,7 +42,7 @@ def load(count):
 
 
 def spread(document, case):
-    """Largest bound of the A/A spread among the judged cases of a comparison whose names match `case`. Throws GateError if
+    """Largest bound of the A/A spread among the judged cases of a comparison whose names match `case`. Throws ToolError if
     there are none."""
     return max(one["spread_bound"] for one in judged(document, case))
 
@@ -56,12 +56,12 @@ def judged(document, case):
     """The judged cases of a comparison whose names match `case`, at least one."""
     found = [one for one in document["cases"] if one["spread_bound"] is not None and re.search(case, one["name"])]
     if not found:
-        raise GateError(f"no case with times that can be judged matches --case '{case}'")
+        raise ToolError(f"no case with times that can be judged matches --case '{case}'")
     return found
 
 
 def compare(program, other, processes, arguments, seed, folder):
-    """(exit status, JSON document) of one interleaved comparison. Throws GateError unless it came to a verdict."""
+    """(exit status, JSON document) of one interleaved comparison. Throws ToolError unless it came to a verdict."""
     output = folder / "comparison.json"
     words = [*words_of("gradcomp.gate"), "--interleave", program, other, "--processes", processes, "--seed", seed, "--json",
              output, f"--bench-args={arguments}"]
@@ -69,8 +69,8 @@ def compare(program, other, processes, arguments, seed, folder):
                           check=False, env=os.environ | ENVIRONMENT)
     if done.returncode not in (0, 1, 3):
         said = done.stderr.strip().splitlines()[-1:] or [f"status {done.returncode}"]
-        raise GateError(said[0].removeprefix("gradcomp-compare: error: "))
-    return done.returncode, json.loads(output.read_text(encoding="utf-8"))
+        raise ToolError(said[0].removeprefix("gradcomp-compare: error: "))
+    return done.returncode, read_json(output)
 
 
 def _judged(numbers, noise, factor, rules):

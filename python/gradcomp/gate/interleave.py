@@ -6,8 +6,10 @@ import shlex
 import subprocess
 import sys
 
-from .guarded import child
-from .samples import EVERY, PROGRAM, GateError, make_arm, read_process
+from gradcomp.errors import ToolError
+from gradcomp.guarded import child
+
+from .samples import EVERY, PROGRAM, make_arm, read_process
 
 OURS = ("--output", "--list", "--help", "--version")
 
@@ -18,18 +20,18 @@ def find_program(build):
     for candidate in (path, path / "bin" / PROGRAM, path / PROGRAM):
         if candidate.is_file() and os.access(candidate, os.X_OK):
             return candidate.resolve()
-    raise GateError(f"no {PROGRAM} in '{build}': name a build folder (./run build openmp {PROGRAM}) or the program")
+    raise ToolError(f"no {PROGRAM} in '{build}': name a build folder (./run build openmp {PROGRAM}) or the program")
 
 
 def bench_arguments(text):
-    """Splits --bench-args into words. Throws GateError for options that the gate sets itself."""
+    """Splits --bench-args into words. Throws ToolError for options that the gate sets itself."""
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise GateError(f"--bench-args '{text}': {error}") from error
+        raise ToolError(f"--bench-args '{text}': {error}") from error
     for word in words:
         if word.split("=")[0] in OURS:
-            raise GateError(f"--bench-args: {word} is not allowed: the gate sets it itself")
+            raise ToolError(f"--bench-args: {word} is not allowed: the gate sets it itself")
     return words
 
 
@@ -44,16 +46,16 @@ def plan(processes, seed):
 
 
 def run_process(program, arguments, path, chosen=EVERY):
-    """Runs one process, which ends when this program ends. Returns its result file. Throws GateError."""
+    """Runs one process, which ends when this program ends. Returns its result file. Throws ToolError."""
     words = [str(program), *arguments, "--output", str(path)]
     try:
         with child(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace") as process:
             errors = process.communicate()[1]
     except OSError as error:
-        raise GateError(f"cannot start '{program}': {error.strerror}") from error
+        raise ToolError(f"cannot start '{program}': {error.strerror}") from error
     if process.returncode:
         said = errors.strip().splitlines()[-1:] or ["it said nothing"]
-        raise GateError(f"status {process.returncode} of '{shlex.join(words)}': {said[0]}")
+        raise ToolError(f"status {process.returncode} of '{shlex.join(words)}': {said[0]}")
     return read_process(path, chosen)
 
 

@@ -6,18 +6,13 @@ import pathlib
 import re
 import statistics
 
-from gradcomp.errors import ReportError
+from gradcomp.errors import ToolError
 from gradcomp.results.reading import Record, read_record
 
 PROGRAM = "gradcomp-bench"
 EVERY = re.compile("")
-REQUIRED = ("version", "git_hash", "git_dirty", "cpu_model", "threads", "compiler", "kokkos_version",
-            "kokkos_backend", "device")
 COUNTS = ("payload_bytes", "header_bytes", "allocations", "instructions")
 
-
-class GateError(ReportError):
-    """An error message of one line for the user: bad input, or arms that must not be compared."""
 
 
 @dataclasses.dataclass
@@ -56,43 +51,29 @@ def _case(path, row):
     raw = row.get("times_ms")
     time = statistics.median(raw) if raw else row["time_ms"]["median"]
     if not _amount(time):
-        raise GateError(f"'{path}': the median time of {row['name']} is {time}, not above 0")
+        raise ToolError(f"'{path}': the median time of {row['name']} is {time}, not above 0")
     read = row.get("read_limit_ms")
     exact = {key: value for key, value in row.items() if key in COUNTS or key.endswith("checksum")}
     return Case(row["name"], float(time), read if _amount(read) else None, row.get("method_canonical"),
                 row["elements"], exact)
 
 
-def _check_context(context):
-    """Throws KeyError or TypeError if a column that the gate reads is missing."""
-    known = context["gradcomp"]
-    expected: list[tuple[dict, str, type | tuple]] = [(context, "date", str), (context, "num_cpus", int), (known, "options", dict),
-                (known, "environment", dict)]
-    for owner, key, kind in [*expected, *((known, key, (str, int)) for key in REQUIRED)]:
-        if not isinstance(owner[key], kind):
-            raise TypeError(f"{key} is {owner[key]!r}")
-
-
 def read_process(path, chosen=EVERY):
-    """Reads the cases of one file whose names match the regular expression `chosen`. Throws GateError or ReportError."""
+    """Reads the cases of one file whose names match the regular expression `chosen`. Throws ToolError or ToolError."""
     record = read_record(pathlib.Path(path))
     if record.program != PROGRAM:
-        raise GateError(f"'{path}' is a result of {record.program}; the gate compares those of {PROGRAM}")
+        raise ToolError(f"'{path}' is a result of {record.program}; the gate compares those of {PROGRAM}")
     if record.gradcomp.get("failures"):
-        raise GateError(f"'{path}' is of a failed run: {record.gradcomp['failures'][0]}")
+        raise ToolError(f"'{path}' is of a failed run: {record.gradcomp['failures'][0]}")
     cases = {}
-    try:
-        _check_context(record.context)
-        for row in record.rows:
-            if row["run_type"] != "iteration" or not chosen.search(row["name"]):
-                continue
-            if row["name"] in cases:
-                raise GateError(f"'{path}' holds {row['name']} twice")
-            cases[row["name"]] = _case(path, row)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise GateError(f"'{path}' is not a result file of {PROGRAM}: {error}") from error
+    for row in record.rows:
+        if row["run_type"] != "iteration" or not chosen.search(row["name"]):
+            continue
+        if row["name"] in cases:
+            raise ToolError(f"'{path}' holds {row['name']} twice")
+        cases[row["name"]] = _case(path, row)
     if not cases:
-        raise GateError(f"'{path}' holds no cases" + (f" that match '{chosen.pattern}'" if chosen.pattern else ""))
+        raise ToolError(f"'{path}' holds no cases" + (f" that match '{chosen.pattern}'" if chosen.pattern else ""))
     return Process(record, cases)
 
 
@@ -106,7 +87,7 @@ def expand(argument):
     else:
         found = sorted(map(pathlib.Path, glob.glob(str(argument), recursive=True)))
     if not found:
-        raise GateError(f"no result files in '{argument}'")
+        raise ToolError(f"no result files in '{argument}'")
     return found
 
 

@@ -9,6 +9,9 @@ import subprocess
 import sys
 import tempfile
 
+from gradcomp.guarded import guarded
+from gradcomp.json_files import read_json
+from gradcomp.output.files import write_whole
 from gradcomp.pages.ranks import TINY, memory
 
 PROGRAM = "gradcomp-train"
@@ -47,7 +50,7 @@ def train(program, ranks, strategy, methods, output):
     words = [*memory(ranks), program, *OPTIONS, "--strategy", strategy, "--methods", ",".join(methods), "--output", output]
     done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
     if done.returncode in ENDED and output.is_file():
-        return {row["method"]: figures(row) for row in json.loads(output.read_text(encoding="utf-8"))["benchmarks"]}
+        return {row["method"]: figures(row) for row in read_json(output)["benchmarks"]}
     if len(methods) > 1:
         half = len(methods) // 2
         return {method: said for some in (methods[:half], methods[half:])
@@ -64,19 +67,19 @@ def main():
     parser.add_argument("--strategies", nargs="+", metavar="STRATEGY", help="instead of those of gradcomp-methods --list=strategies")
     parser.add_argument("--methods", nargs="+", metavar="METHOD", help="instead of those of gradcomp-methods")
     options = parser.parse_args()
+    return guarded("training_hashes", lambda: _work(options))
+
+
+def _work(options):
     program, lines = options.build / "bin" / PROGRAM, []
-    try:
-        methods, strategies = listed(program)
-        with tempfile.TemporaryDirectory() as folder:
-            for ranks in options.ranks:
-                for strategy in options.strategies or strategies:
-                    print(f"{ranks} ranks, {strategy}", file=sys.stderr, flush=True)
-                    found = train(program, ranks, strategy, options.methods or methods, pathlib.Path(folder) / "out.json")
-                    lines += [f"ranks={ranks} strategy={strategy} {method} {said}" for method, said in found.items()]
-        options.output.write_text("".join(f"{line}\n" for line in sorted(lines)), encoding="utf-8")
-    except (OSError, subprocess.CalledProcessError) as error:
-        print(f"training_hashes: error: {error}", file=sys.stderr)
-        return 2
+    methods, strategies = listed(program)
+    with tempfile.TemporaryDirectory() as folder:
+        for ranks in options.ranks:
+            for strategy in options.strategies or strategies:
+                print(f"{ranks} ranks, {strategy}", file=sys.stderr, flush=True)
+                found = train(program, ranks, strategy, options.methods or methods, pathlib.Path(folder) / "out.json")
+                lines += [f"ranks={ranks} strategy={strategy} {method} {said}" for method, said in found.items()]
+    write_whole(options.output, "".join(f"{line}\n" for line in sorted(lines)))
     return 0
 
 

@@ -1,15 +1,16 @@
 """Adds a night to a history: all of its files or none."""
 import datetime
 import hashlib
-import json
 import pathlib
 import shutil
 import sys
 import tempfile
 
+from gradcomp.errors import ToolError
 from gradcomp.gate import baselines, comparable, decide, deterministic, samples
-from gradcomp.gate.samples import PROGRAM, GateError
-from gradcomp.results.reading import read_json, read_record
+from gradcomp.gate.samples import PROGRAM
+from gradcomp.json_files import read_json
+from gradcomp.results.reading import read_record
 from gradcomp.results.schema import require_file
 
 from . import nights
@@ -29,9 +30,9 @@ def _sort(arguments):
         is_counted = any("instructions" in row for row in record.rows)
         (counted if is_counted else timed).append(samples.read_process(path))
     if not timed and not counted:
-        raise GateError(f"nothing to add: there is no result of {PROGRAM} in {', '.join(map(str, arguments))}")
+        raise ToolError(f"nothing to add: there is no result of {PROGRAM} in {', '.join(map(str, arguments))}")
     if len(counted) > 1:
-        raise GateError(f"two files hold instruction counts: '{counted[0].path}' and '{counted[1].path}'; a night has one")
+        raise ToolError(f"two files hold instruction counts: '{counted[0].path}' and '{counted[1].path}'; a night has one")
     return timed, counted[0] if counted else None
 
 
@@ -45,7 +46,7 @@ def _split(timed, counted, good):
     if len(commits) == 2 and good in commits and timed and (not counted or _commit(counted) != good):
         commits.remove(good)
     if len(commits) > 1:
-        raise GateError(f"the records are of several commits: {', '.join(commits)}; a night has one, and may hold the last "
+        raise ToolError(f"the records are of several commits: {', '.join(commits)}; a night has one, and may hold the last "
                         f"good one ({good or 'there is none yet'}) too, measured in turn with it")
     new = [process for process in timed if _commit(process) == commits[0]]
     return commits[0], new, [process for process in timed if process not in new]
@@ -55,9 +56,9 @@ def _check(processes, dirty_allowed):
     for process in processes:
         known = process.record.gradcomp
         if known["git_hash"] == "unknown":
-            raise GateError(f"'{process.path}' names no commit: its program was built outside a git repository")
+            raise ToolError(f"'{process.path}' names no commit: its program was built outside a git repository")
         if known["git_dirty"] and not dirty_allowed:
-            raise GateError(f"'{process.path}' is of a dirty build: commit {known['git_hash']} with changes that nobody can "
+            raise ToolError(f"'{process.path}' is of a dirty build: commit {known['git_hash']} with changes that nobody can "
                             "look up; --allow-dirty accepts it")
 
 
@@ -69,7 +70,7 @@ def _write(folder, about, arms, counted):
             shutil.copyfile(process.path, path)
             baselines.shorten(path)
     if counted:
-        made = deterministic.shorten(json.loads(counted.path.read_text(encoding="utf-8")))
+        made = deterministic.shorten(read_json(counted.path))
         (folder / nights.COUNTS).write_text(deterministic.text(made), encoding="utf-8")
     (folder / nights.ABOUT).write_text(nights.text(about), encoding="utf-8")
     folder.chmod(0o755)
@@ -77,7 +78,7 @@ def _write(folder, about, arms, counted):
 
 def add(history, arguments, dirty_allowed=False, good=None):
     """Adds the night of the result files `arguments`; `good` is the last good commit. Returns (night, whether it is new).
-    Throws GateError."""
+    Throws ToolError."""
     history = pathlib.Path(history).resolve()
     existing = nights.read(history)
     timed, counted = _sort(arguments)
@@ -97,10 +98,10 @@ def add(history, arguments, dirty_allowed=False, good=None):
         if night.name == name and night.about["digest"] == about["digest"]:
             return night, False
         if night.about["class"] != about["class"]:
-            raise GateError(f"'{history}' is the history of the class of machines '{night.about['class']}', not of "
+            raise ToolError(f"'{history}' is the history of the class of machines '{night.about['class']}', not of "
                             f"'{about['class']}': name another folder")
         if night.name >= name:
-            raise GateError(f"the records began at {began.isoformat()}, and the history already holds night {night.name}: "
+            raise ToolError(f"the records began at {began.isoformat()}, and the history already holds night {night.name}: "
                             "nights are added in the order of their dates, each once")
     history.mkdir(parents=True, exist_ok=True)
     folder = pathlib.Path(tempfile.mkdtemp(prefix=".night.", dir=history))

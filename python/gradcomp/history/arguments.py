@@ -2,8 +2,8 @@
 import argparse
 import shlex
 
+from gradcomp.errors import ToolError
 from gradcomp.gate.decide import Rules
-from gradcomp.gate.samples import GateError
 from gradcomp.places import ROOT
 
 from . import measure, trials
@@ -84,19 +84,19 @@ def _parser():
 
 
 def parse(words):
-    """The options, checked. Throws GateError; --help, and what argparse refuses, ends the program."""
+    """The options, checked. Throws ToolError; --help, and what argparse refuses, ends the program."""
     taken = iter(words)  # argparse takes the values of these options although they begin with dashes
     options = _parser().parse_args([f"{word}={next(taken, '')}" if word in ("--bench-args", "--count-args") else word
                                     for word in taken])
     known = vars(options)
     if known.get("processes", Rules.minimum) < Rules.minimum:
-        raise GateError(f"too few processes: --processes {options.processes}, at least {Rules.minimum} are needed")
+        raise ToolError(f"too few processes: --processes {options.processes}, at least {Rules.minimum} are needed")
     if known.get("nights", 1) < 1:
-        raise GateError(f"--nights {options.nights} is below 1")
+        raise ToolError(f"--nights {options.nights} is below 1")
     if known.get("seed", 0) < 0:
-        raise GateError(f"--seed {options.seed} is negative")
+        raise ToolError(f"--seed {options.seed} is negative")
     if options.verb == "accept" and not options.reason.strip():
-        raise GateError("--reason is empty: it says on the page why the change was meant")
+        raise ToolError("--reason is empty: it says on the page why the change was meant")
     if options.verb == "night":
         presets = ["openmp"] if options.no_counts else ["openmp", "serial-kk"]
         ours = [f"{shlex.quote(str(ROOT / 'run'))} build {preset} gradcomp-bench" for preset in presets]

@@ -4,9 +4,9 @@ import pathlib
 import sys
 import tempfile
 
+from gradcomp.errors import ToolError
 from gradcomp.gate import interleave
-from gradcomp.gate.files import write_all
-from gradcomp.gate.samples import GateError
+from gradcomp.output.files import write_all
 
 from . import nights, regressions, repository, search, trials
 
@@ -22,12 +22,12 @@ def _end_points(options, judged):
     if options.good and options.bad:
         return options.good, options.bad, judged[-1]
     if options.good or options.bad:
-        raise GateError("--good and --bad belong together: give both, or none if the regression is open")
+        raise ToolError("--good and --bad belong together: give both, or none if the regression is open")
     open_ones = regressions.find(judged)
     found = [one for one in open_ones if one.case == options.case]
     if not found:
         cases = ", ".join(dict.fromkeys(one.case for one in open_ones)) or "none"
-        raise GateError(f"'{options.case}' has no open regression; open are: {cases}. --good A --bad B bisects without an open "
+        raise ToolError(f"'{options.case}' has no open regression; open are: {cases}. --good A --bad B bisects without an open "
                         "regression")
     one = next((one for one in found if one.measure == "instructions"), found[0])
     if options.by is None:
@@ -54,7 +54,7 @@ def _search(options, arguments, commits, good, folder):
         try:
             trial.start(good)
         except trials.Unbuildable as error:
-            raise GateError(f"the good commit {good[:12]} cannot be measured: {error}") from error
+            raise ToolError(f"the good commit {good[:12]} cannot be measured: {error}") from error
         if not _try(tried, trial.slower, commits, len(commits) - 1):
             return [], tried
         return search.search(len(commits), lambda place: _try(tried, trial.slower, commits, place)), tried
@@ -82,7 +82,7 @@ def bisect(options, judged):
     arguments = interleave.bench_arguments(options.bench_args) or trials.bench_arguments(night, options.case, options.by)
     commits = repository.between(options.repository, good, bad)
     if not commits:
-        raise GateError(f"there is no commit after {good} up to {bad}")
+        raise ToolError(f"there is no commit after {good} up to {bad}")
     options.good_commit = repository.git(options.repository, "rev-parse", f"{good}^{{commit}}").strip()
     _say(f"{len(commits)} commits after {good} up to {bad}, by {options.by}; measured with {' '.join(arguments)}")
     with tempfile.TemporaryDirectory(prefix="gradcomp-history.") as folder:

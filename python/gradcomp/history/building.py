@@ -2,7 +2,7 @@
 import pathlib
 import subprocess
 
-from gradcomp.gate.guarded import child
+from gradcomp.guarded import child
 
 
 class Unbuildable(Exception):

@@ -5,9 +5,9 @@ night and one that cannot be compared never become the baseline. Steps that are 
 unseen, so that regressions against the *anchor*, the first night or the one accepted last, count as well."""
 import dataclasses
 
+from gradcomp.errors import ToolError
 from gradcomp.gate import comparable, decide, deterministic, output
-from gradcomp.gate.files import write_all
-from gradcomp.gate.samples import GateError
+from gradcomp.output.files import write_all
 
 from . import nights
 
@@ -25,12 +25,12 @@ def _times(baseline, new):
 
 
 def _compare(baseline, night):
-    """(outcome of the times or None, changes of deterministic figures, notes). Throws GateError."""
+    """(outcome of the times or None, changes of deterministic figures, notes). Throws ToolError."""
     before, after = baseline.counts(), night.counts()
     old, new = baseline.arm(), night.arm()
     for what, one, other in (("times", old, new), ("instruction counts", before, after)):
         if one and not other:
-            raise GateError(f"night {night.name} has no {what}, but night {baseline.name} has")
+            raise ToolError(f"night {night.name} has no {what}, but night {baseline.name} has")
     control = night.arm(nights.CONTROL)
     if control and control.processes[0].record.gradcomp["git_hash"] == baseline.commit:
         old = control
@@ -66,7 +66,7 @@ def judge(night, good, anchor):
             figures = {(change["case"], change["column"]) for change in changes}
             cases += [case for case in drift[0] if case["name"] not in seen]
             changes += [change for change in drift[1] if (change["case"], change["column"]) not in figures]
-    except GateError as error:
+    except ToolError as error:
         words = str(error).removeprefix("not comparable: ")
         return verdict | {"status": NOT_COMPARABLE, "conclusion": f"not comparable: {words}"}
     verdicts = [case["verdict"] for case in cases]
@@ -110,7 +110,7 @@ def last_good(history):
 
 
 def judged(history):
-    """All nights, each with its verdict; at least one. Throws GateError."""
+    """All nights, each with its verdict; at least one. Throws ToolError."""
     found = nights.require(history)
     check(found)
     return found

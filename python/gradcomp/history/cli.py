@@ -1,8 +1,9 @@
 """The command line of gradcomp-history."""
 import sys
 
-from gradcomp.gate import decide, files
-from gradcomp.gate.guarded import guarded
+from gradcomp.gate import decide
+from gradcomp.guarded import guarded
+from gradcomp.output import files
 
 from . import add, arguments, bisect, check, measure, nights, page, regressions
 

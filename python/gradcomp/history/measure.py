@@ -4,8 +4,9 @@ import shutil
 import sys
 import tempfile
 
+from gradcomp.errors import ToolError
 from gradcomp.gate import comparable, counting, interleave
-from gradcomp.gate.samples import PROGRAM, GateError
+from gradcomp.gate.samples import PROGRAM
 
 from . import add, check
 from .building import Unbuildable, build
@@ -29,7 +30,7 @@ def _kept(history, good):
         return None
     try:
         counting.run([program, "--version"])
-    except GateError as error:
+    except ToolError as error:
         _say(f"the program of the last good night does not start any more and is left out: {error}")
         return None
     return program
@@ -68,7 +69,7 @@ def _measure_times(options, program, kept, folder):
 
 
 def night(options):
-    """Measures one night and adds it. Throws GateError."""
+    """Measures one night and adds it. Throws ToolError."""
     good = check.last_good(options.history)
     with tempfile.TemporaryDirectory(prefix="gradcomp-history.") as name:
         folder = pathlib.Path(name)
@@ -77,7 +78,7 @@ def night(options):
             try:
                 build(command, ".", folder / "build.log")
             except Unbuildable as error:
-                raise GateError(f"'{command}' failed: {error}") from error
+                raise ToolError(f"'{command}' failed: {error}") from error
         program = interleave.find_program(options.timed)
         if not options.no_counts:
             _say("counting instructions (callgrind, one thread)")
@@ -86,7 +87,7 @@ def night(options):
         kept = _kept(options.history, good)
         try:
             _measure_times(options, program, kept, folder)
-        except GateError as error:
+        except ToolError as error:
             if not kept or "not comparable" not in str(error):
                 raise
             _say(f"{error}; the new program is measured alone")

@@ -4,9 +4,9 @@ import dataclasses
 import json
 import pathlib
 
+from gradcomp.errors import ToolError
 from gradcomp.gate import deterministic, samples
-from gradcomp.gate.samples import GateError
-from gradcomp.results.reading import read_json
+from gradcomp.json_files import read_json
 
 ABOUT, VERDICT, ACCEPTED, COUNTS = "night.json", "verdict.json", "accepted.json", "counts.json"
 TIMES, CONTROL = "times", "control"  # processes of the night's commit; processes of the last good commit, measured in turn
@@ -60,15 +60,15 @@ class Night:
 
 
 def read(history):
-    """All nights, oldest first. A folder that does not exist yet holds none. Throws GateError."""
+    """All nights, oldest first. A folder that does not exist yet holds none. Throws ToolError."""
     history = pathlib.Path(history)
     if history.exists() and not history.is_dir():
-        raise GateError(f"the history '{history}' is not a folder")
+        raise ToolError(f"the history '{history}' is not a folder")
     nights = []
     for path in sorted(history.glob(f"[!.]*/{ABOUT}")):  # names with a dot: remains of an interrupted `add`
         about = read_json(path)
         if not isinstance(about, dict) or about.get("schema_version") != 1:
-            raise GateError(f"'{path}': its schema_version is unknown to this program, which knows 1")
+            raise ToolError(f"'{path}': its schema_version is unknown to this program, which knows 1")
         nights.append(Night(path.parent, about))
     return nights
 
@@ -77,16 +77,16 @@ def require(history):
     """read(), which must find at least one night."""
     nights = read(history)
     if not nights:
-        raise GateError(f"there are no nights in '{history}'; gradcomp-history add '{history}' RESULTS... adds the first one")
+        raise ToolError(f"there are no nights in '{history}'; gradcomp-history add '{history}' RESULTS... adds the first one")
     return nights
 
 
 def find(nights, commit):
-    """The newest night of a commit. Throws GateError."""
+    """The newest night of a commit. Throws ToolError."""
     found = [night for night in nights if len(commit) >= 6 and night.commit.startswith(commit[:len(night.commit)])]
     if not found:
         known = ", ".join(dict.fromkeys(night.commit for night in nights))
-        raise GateError(f"there is no night of commit '{commit}'; there are nights of {known}")
+        raise ToolError(f"there is no night of commit '{commit}'; there are nights of {known}")
     return found[-1]
 
 

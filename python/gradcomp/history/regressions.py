@@ -5,7 +5,7 @@ import pathlib
 from gradcomp.gate import decide
 from gradcomp.gate.exact import Change
 from gradcomp.gate.output import change_line
-from gradcomp.results.reading import read_json
+from gradcomp.json_files import read_json
 
 from . import check, nights, repository
 

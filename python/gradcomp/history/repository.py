@@ -4,29 +4,29 @@ import pathlib
 import shutil
 import subprocess
 
-from gradcomp.gate.samples import GateError
+from gradcomp.errors import ToolError
 
 
 def git(repository, *words):
-    """The output of git. Throws GateError with the first line of its error."""
+    """The output of git. Throws ToolError with the first line of its error."""
     try:
         done = subprocess.run(["git", "-C", str(repository), *words], capture_output=True, text=True, check=False)
     except OSError as error:
-        raise GateError(f"cannot start git: {error.strerror}") from error
+        raise ToolError(f"cannot start git: {error.strerror}") from error
     if done.returncode:
         said = done.stderr.strip().splitlines() or ["it said nothing"]
-        raise GateError(f"git {words[0]} in '{repository}': {said[0]}")
+        raise ToolError(f"git {words[0]} in '{repository}': {said[0]}")
     return done.stdout
 
 
 def between(repository, good, bad):
-    """[(commit, subject)] after `good` up to `bad`, oldest first, along first parents. Throws GateError if a commit is unknown
+    """[(commit, subject)] after `good` up to `bad`, oldest first, along first parents. Throws ToolError if a commit is unknown
     or if `bad` does not follow `good`."""
     git(repository, "rev-parse", "--verify", "--quiet", f"{good}^{{commit}}")
     ancestors = git(repository, "rev-list", "--first-parent", f"{bad}").split()
     start = git(repository, "rev-parse", f"{good}^{{commit}}").strip()
     if start not in ancestors:
-        raise GateError(f"commit {good} is not among the ancestors (first parents) of {bad} in '{repository}'")
+        raise ToolError(f"commit {good} is not among the ancestors (first parents) of {bad} in '{repository}'")
     lines = git(repository, "log", "--first-parent", "--reverse", "--format=%H %s", f"{good}..{bad}").splitlines()
     return [tuple(line.split(" ", 1)) for line in lines]
 
@@ -35,7 +35,7 @@ def between_or_none(repository, good, bad):
     """between(), or None if git does not know the commits."""
     try:
         return between(repository, good, bad)
-    except GateError:
+    except ToolError:
         return None
 
 

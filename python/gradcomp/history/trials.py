@@ -1,9 +1,9 @@
 """Tests one commit against the good commit: builds it in a work tree and measures one case, by instructions or by times."""
 import re
 
+from gradcomp.errors import ToolError
 from gradcomp.gate import comparable, counting, decide, exact, interleave, samples
-from gradcomp.gate.samples import GateError
-from gradcomp.results.reading import read_json
+from gradcomp.json_files import read_json
 
 from . import nights, repository
 from .building import Unbuildable, build
@@ -12,7 +12,7 @@ INSTRUCTIONS, TIMES = "instructions", "times"
 PRESETS = {INSTRUCTIONS: "serial-kk", TIMES: "openmp"}  # as tools/check_deterministic counts and as the gate measures
 
 
-class WrongBuild(GateError):
+class WrongBuild(ToolError):
     """The program was built from another commit than intended, so no answer of this bisection can be trusted."""
 
 
@@ -29,7 +29,7 @@ class Trials:
         build(self.options.build, self.trees[tree], self.folder / "build.log")
         try:
             return interleave.find_program(self.trees[tree] / self.options.program)
-        except GateError as error:
+        except ToolError as error:
             raise Unbuildable(str(error)) from error
 
     def _file(self):
@@ -44,7 +44,7 @@ class Trials:
                 process = samples.read_process(path, self.chosen)
             else:
                 process = interleave.run_process(program, self.arguments, path, self.chosen)
-        except GateError as error:
+        except ToolError as error:
             raise Unbuildable(str(error)) from error
         built = process.record.gradcomp["git_hash"]
         if not commit.startswith(built) and not built.startswith(commit):
@@ -73,7 +73,7 @@ class Trials:
                 self._by_times(program, commit))
         except WrongBuild:
             raise
-        except (Unbuildable, GateError) as error:  # also a commit whose results cannot be compared with those of the good one
+        except (Unbuildable, ToolError) as error:  # also a commit whose results cannot be compared with those of the good one
             return None, str(error)
 
     def _by_instructions(self, program, commit):
@@ -100,14 +100,14 @@ class Trials:
 
 
 def bench_arguments(night, case, by):
-    """Options of gradcomp-bench that measure only this case, as the night did. Throws GateError."""
+    """Options of gradcomp-bench that measure only this case, as the night did. Throws ToolError."""
     path = night.folder / nights.COUNTS if by == INSTRUCTIONS else night.folder / nights.TIMES / "001.json"
     if not path.exists():
-        raise GateError(f"night {night.name} has no {by}; choose the other one with --by")
+        raise ToolError(f"night {night.name} has no {by}; choose the other one with --by")
     document = read_json(path)
     rows = {row["name"]: row for row in document["benchmarks"]}
     if case not in rows:
-        raise GateError(f"night {night.name} has no case '{case}'; it has {', '.join(sorted(rows))}")
+        raise ToolError(f"night {night.name} has no case '{case}'; it has {', '.join(sorted(rows))}")
     operation, method = case.split("/")[:2]
     words = ["--sizes", str(rows[case]["elements"]), "--filter", f"^{re.escape(case)}$"]
     if operation in ("compress", "decompress", "pair"):

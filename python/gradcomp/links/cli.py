@@ -8,8 +8,8 @@ import subprocess
 import sys
 import tempfile
 
-from gradcomp.errors import ReportError
-from gradcomp.gate.guarded import child, guarded
+from gradcomp.errors import ToolError
+from gradcomp.guarded import child, guarded
 from gradcomp.output.files import write_whole
 from gradcomp.places import words_of
 
@@ -28,7 +28,7 @@ class Parser(argparse.ArgumentParser):
     """An argument parser whose errors have one line."""
 
     def error(self, message):
-        raise ReportError(message)
+        raise ToolError(message)
 
 
 def _count(least, most):
@@ -40,7 +40,7 @@ def _count(least, most):
 
 
 def parse(arguments):
-    """Parses the options. Throws ReportError."""
+    """Parses the options. Throws ToolError."""
     parser = Parser(prog="shaped-links", usage="shaped-links --rate RATE [OPTIONS] -- COMMAND...", epilog=EPILOG,
                     description="Runs an MPI program on nodes of this machine that are joined by shaped links.")
     parser.add_argument("--nodes", type=_count(2, MOST_NODES), default=2, metavar="N", help="number of nodes (default: %(default)s)")
@@ -54,10 +54,10 @@ def parse(arguments):
     options = parser.parse_args(arguments)
     options.command = options.command[1:] if options.command[:1] == ["--"] else options.command
     if not options.command:
-        raise ReportError("no command: shaped-links --rate 100mbit -- gradcomp-train ...")
+        raise ToolError("no command: shaped-links --rate 100mbit -- gradcomp-train ...")
     options.rate = rate.parse(options.rate)
     if options.report and not options.report.resolve().parent.is_dir():
-        raise ReportError(f"cannot write '{options.report}': its folder is missing")
+        raise ToolError(f"cannot write '{options.report}': its folder is missing")
     return options
 
 
@@ -76,9 +76,9 @@ def _work(arguments):
     options = parse(arguments)
     reason = why_not()
     if reason:
-        raise ReportError(reason)
+        raise ToolError(reason)
     if not shutil.which(options.command[0]):
-        raise ReportError(f"there is no command '{options.command[0]}'; ./run build openmp builds the programs")
+        raise ToolError(f"there is no command '{options.command[0]}'; ./run build openmp builds the programs")
     job = {"nodes": options.nodes, "bits": options.rate.bits, "ranks_per_node": options.ranks_per_node,
            "threads": options.threads, "command": [str(shutil.which(options.command[0])), *options.command[1:]]}
     with tempfile.TemporaryFile("w+", encoding="utf-8") as report:

@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 
-from gradcomp.errors import ReportError
+from gradcomp.errors import ToolError
 
 from .rate import Rate
 
@@ -16,11 +16,11 @@ LOWEST, HIGHEST = 0.80, 1.05  # measured / requested rate
 
 
 def _run(words):
-    """Runs a command. Throws ReportError with the last line of its output if it fails."""
+    """Runs a command. Throws ToolError with the last line of its output if it fails."""
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
         said = (done.stderr.strip() or "it says nothing").splitlines()[-1]
-        raise ReportError(f"cannot make the links: {words[0]}: {said}")
+        raise ToolError(f"cannot make the links: {words[0]}: {said}")
     return done.stdout
 
 
@@ -29,9 +29,9 @@ def _on(node):
 
 
 def require_rate(found, rate):
-    """Throws ReportError unless a link reaches the requested rate; headers take 5 %."""
+    """Throws ToolError unless a link reaches the requested rate; headers take 5 %."""
     if not LOWEST <= found / rate.bits <= HIGHEST:
-        raise ReportError(f"the links carry {found / 1e6:.3g} Mbit/s where {rate.bits / 1e6:g} were asked for: this machine is "
+        raise ToolError(f"the links carry {found / 1e6:.3g} Mbit/s where {rate.bits / 1e6:g} were asked for: this machine is "
                           "too slow for that rate, or something else keeps it busy")
 
 
@@ -46,7 +46,7 @@ def calibrate(seconds=1.0):
 
 
 def shape(rate, nodes):
-    """Gives the links the smallest bucket with which they carry the rate. Returns (bucket, bits per second). Throws ReportError if
+    """Gives the links the smallest bucket with which they carry the rate. Returns (bucket, bits per second). Throws ToolError if
     no bucket is large enough."""
     for words in rate.choices:
         _run(["bash", str(HERE / "shape"), str(nodes), *words])
@@ -113,7 +113,7 @@ def main(job):
 if __name__ == "__main__":
     try:
         STATUS, REPORT = main(json.loads(sys.argv[1]))
-    except ReportError as error:
+    except ToolError as error:
         print(f"shaped-links: error: {error}", file=sys.stderr)
         sys.exit(2)
     with os.fdopen(int(sys.argv[2]), "w", encoding="utf-8") as file:

@@ -2,7 +2,7 @@
 import dataclasses
 import re
 
-from gradcomp.errors import ReportError
+from gradcomp.errors import ToolError
 
 UNITS = {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9}
 # A token bucket fills while ranks compute, and what it holds then travels at no cost. So the links get the smallest bucket, in
@@ -31,9 +31,9 @@ class Rate:
 
 
 def parse(text):
-    """Parses 100mbit, 1gbit, or 100Mbit/s as --link of the programs takes it. Throws ReportError."""
+    """Parses 100mbit, 1gbit, or 100Mbit/s as --link of the programs takes it. Throws ToolError."""
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(kbit|mbit|gbit)(/s)?", text.lower())
     bits = float(found[1]) * UNITS[found[2]] if found else 0
     if not LEAST <= bits <= MOST:
-        raise ReportError(f"'{text}' is not the rate of a link; allowed: 1mbit to 10gbit, such as 100mbit")
+        raise ToolError(f"'{text}' is not the rate of a link; allowed: 1mbit to 10gbit, such as 100mbit")
     return Rate(bits)

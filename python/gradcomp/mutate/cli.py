@@ -3,7 +3,7 @@ import argparse
 import dataclasses
 import pathlib
 
-from gradcomp.gate.guarded import guarded
+from gradcomp.guarded import guarded
 from gradcomp.history.repository import git
 from gradcomp.places import ROOT
 

@@ -3,7 +3,7 @@ import dataclasses
 import pathlib
 import tomllib
 
-from gradcomp.errors import ReportError
+from gradcomp.errors import ToolError
 
 TABLE = pathlib.Path(__file__).with_name("folders.toml")
 
@@ -29,7 +29,7 @@ class Folder:
 
 
 def read(table):
-    """{name: Folder}. Throws ReportError."""
+    """{name: Folder}. Throws ToolError."""
     try:
         settings = tomllib.loads(pathlib.Path(table).read_text(encoding="utf-8"))
         build, excluded, objects = settings.pop("build"), tuple(settings.pop("excluded")), settings.pop("objects")
@@ -37,13 +37,13 @@ def read(table):
                                                       for stage in one["stages"]),
                              build, excluded, objects, one.get("library")) for name, one in settings.items()}
     except (tomllib.TOMLDecodeError, KeyError) as error:
-        raise ReportError(f"'{table}' is not a table of folders: {error}") from error
+        raise ToolError(f"'{table}' is not a table of folders: {error}") from error
 
 
 def find(folders, wish):
-    """The folder with this name or path. Throws ReportError."""
+    """The folder with this name or path. Throws ToolError."""
     wish = wish.rstrip("/")
     for folder in folders.values():
         if wish in (folder.name, folder.path):
             return folder
-    raise ReportError(f"there is no folder '{wish}'; allowed: {', '.join(folders)}")
+    raise ToolError(f"there is no folder '{wish}'; allowed: {', '.join(folders)}")

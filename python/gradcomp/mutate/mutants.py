@@ -7,7 +7,7 @@ import io
 import pathlib
 import re
 
-from gradcomp.errors import ReportError
+from gradcomp.errors import ToolError
 
 RULES = {".py": ["universal.rules", "python.rules"], ".cpp": ["universal.rules", "c_like.rules", "cpp.rules"]}
 RULES[".hpp"] = RULES[".cpp"]
@@ -38,7 +38,7 @@ def _rules():
     try:
         from universalmutator.mutator import mutants_regexp
     except ImportError as error:
-        raise ReportError("universalmutator is missing: start this tool with ./run mutate, which installs it") from error
+        raise ToolError("universalmutator is missing: start this tool with ./run mutate, which installs it") from error
     return mutants_regexp
 
 
@@ -70,7 +70,7 @@ def _only_words(before, after):
 
 
 def of_folder(tree, folder):
-    """All mutants of a folder's sources. Throws ReportError."""
+    """All mutants of a folder's sources. Throws ToolError."""
     rules, found = _rules(), []
     for path in sorted((pathlib.Path(tree) / folder.path).rglob("*")):
         if path.suffix in RULES:
@@ -82,7 +82,7 @@ def of_folder(tree, folder):
                       if (path.suffix == ".py" or not _pointless(source[number - 1], after))
                       and not _only_words(source[number - 1], after)]
     if not found:
-        raise ReportError(f"'{folder.path}' has no mutants: it holds no sources in C++ or Python")
+        raise ToolError(f"'{folder.path}' has no mutants: it holds no sources in C++ or Python")
     return sorted(set(found))
 
 

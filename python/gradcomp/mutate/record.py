@@ -4,8 +4,9 @@ import dataclasses
 import json
 import pathlib
 
-from gradcomp.errors import ReportError
-from gradcomp.gate import files
+from gradcomp.errors import ToolError
+from gradcomp.json_files import read_json
+from gradcomp.output import files
 
 from .mutants import Mutant
 from .trial import EQUIVALENT, KILLED, SURVIVED, UNBUILDABLE
@@ -21,7 +22,7 @@ class Record:
         self._part, self._whole = folder / f"{name}.part.json", folder / f"{name}.json"
         self._page, self._setting, self.outcomes = folder / f"{name}.md", setting, {}
         for path in (self._part, self._whole):
-            found = _read(path) if path.exists() else None
+            found = read_json(path) if path.exists() else None
             if found and self._same(found, "files", "seed"):
                 self.outcomes = _outcomes(found) if self._same(found, "tests") else _all_but_survivors(found)
                 return
@@ -30,15 +31,15 @@ class Record:
         return all(found["setting"][key] == self._setting[key] for key in keys)
 
     def keep_all_but_survivors(self):
-        """Starts from the last complete record, unless a run like this one was interrupted. Throws ReportError if the record is
+        """Starts from the last complete record, unless a run like this one was interrupted. Throws ToolError if the record is
         of other sources."""
         if self._part.exists() and self.outcomes:
             return
         if not self._whole.exists():
-            raise ReportError(f"there is no '{self._whole}' whose survivors could be tried again")
-        found = _read(self._whole)
+            raise ToolError(f"there is no '{self._whole}' whose survivors could be tried again")
+        found = read_json(self._whole)
         if not self._same(found, "sources", "seed"):
-            raise ReportError(f"'{self._whole}' is of other sources or of another seed")
+            raise ToolError(f"'{self._whole}' is of other sources or of another seed")
         self.outcomes = _all_but_survivors(found)
 
     def add(self, mutant, outcome):
@@ -57,13 +58,6 @@ class Record:
                          self._page: page(self._setting, self.outcomes, summary)})
         self._part.unlink(missing_ok=True)
         return sentence(summary)
-
-
-def _read(path):
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, json.JSONDecodeError) as error:
-        raise ReportError(f"'{path}' is not a record of mutants: {error}") from error
 
 
 def _outcomes(found):

@@ -4,7 +4,7 @@ import fcntl
 import hashlib
 import pathlib
 
-from gradcomp.errors import ReportError
+from gradcomp.errors import ToolError
 from gradcomp.history.repository import git
 
 
@@ -41,7 +41,7 @@ def digest(project, below=""):
 
 @contextlib.contextmanager
 def copied(project):
-    """The path of the copy, build/mutation/tree, which is locked for this run while the block runs. Throws ReportError if it is
+    """The path of the copy, build/mutation/tree, which is locked for this run while the block runs. Throws ToolError if it is
     in use."""
     home = pathlib.Path(project) / "build/mutation"
     tree = home / "tree"
@@ -50,6 +50,6 @@ def copied(project):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise ReportError(f"another ./run mutate is using '{tree}'") from error
+            raise ToolError(f"another ./run mutate is using '{tree}'") from error
         refresh(pathlib.Path(project), tree)
         yield tree

@@ -9,8 +9,8 @@ import subprocess
 import tempfile
 import time
 
-from gradcomp.errors import ReportError
-from gradcomp.gate.guarded import child
+from gradcomp.errors import ToolError
+from gradcomp.guarded import child
 
 from .mutants import same_program
 
@@ -68,16 +68,16 @@ def _digest(tree, pattern):
 
 def prepare(tree, folder, factor, say):
     """Builds and tests the tree without a mutant. Later a test may take `factor` times as long, plus a minute. Throws
-    ReportError if a test fails."""
+    ToolError if a test fails."""
     limits = []
     for stage in folder.stages:
         status, said = _build(folder, stage, tree)
         if status != 0:
-            raise ReportError(f"'{folder.path}' does not build without a mutant: {said}")
+            raise ToolError(f"'{folder.path}' does not build without a mutant: {said}")
         began = time.monotonic()
         status, said = _run(stage.run, tree)
         if status != 0:
-            raise ReportError(f"the tests of '{folder.path}' fail without a mutant: {stage.run}: {said}")
+            raise ToolError(f"the tests of '{folder.path}' fail without a mutant: {stage.run}: {said}")
         limits.append(60 + factor * (time.monotonic() - began))
         say(f"{stage.run.split()[0]}: passes without a mutant in {time.monotonic() - began:.0f} s")
     return Bench(tree, folder, limits, _digest(tree, folder.library), _digest(tree, folder.objects))

@@ -11,5 +11,6 @@ def fill(folder, name, **values):
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(folder), autoescape=name.endswith(".html.j2"), trim_blocks=True,
                                      lstrip_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
     environment.filters["base64"] = lambda data: base64.b64encode(data).decode("ascii")
+    environment.filters |= {"plain": markdown.plain, "target": markdown.target}
     environment.filters["markdown_table"] = lambda table: "\n".join(markdown.table(*table))
     return environment.get_template(name).render(**values)

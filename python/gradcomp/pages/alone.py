@@ -5,7 +5,7 @@ import os
 import pathlib
 import tempfile
 
-from .commands import Failed
+from gradcomp.errors import ToolError
 
 _held = False
 
@@ -17,7 +17,7 @@ def lock_file():
 
 @contextlib.contextmanager
 def alone():
-    """Holds the lock until the block ends. Throws Failed if another process holds it. Calls may be nested."""
+    """Holds the lock until the block ends. Throws ToolError if another process holds it. Calls may be nested."""
     global _held  # pylint: disable=global-statement
     if _held:
         yield
@@ -26,7 +26,7 @@ def alone():
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise Failed(f"another measurement is running on this machine; it holds '{file.name}'") from error
+            raise ToolError(f"another measurement is running on this machine; it holds '{file.name}'") from error
         _held = True
         try:
             yield

@@ -7,12 +7,8 @@ import signal
 import subprocess
 
 from gradcomp import CPUS
-from gradcomp.errors import complete
+from gradcomp.errors import ToolError, complete
 from gradcomp.results.records import ROOT
-
-
-class Failed(Exception):
-    """An error message of one line for the user."""
 
 
 @contextlib.contextmanager
@@ -38,19 +34,19 @@ def command(*words):
             child = subprocess.Popen(line, cwd=ROOT, stdout=subprocess.PIPE, text=True)
         printed, _ = child.communicate()
     except OSError as error:
-        raise Failed(f"cannot start {line[0]}: {error.strerror}") from error
+        raise ToolError(f"cannot start {line[0]}: {error.strerror}") from error
     except KeyboardInterrupt:
         if child:
             child.terminate()  # a killed mpirun would leave its ranks behind
             child.wait()
         raise
     if not complete(line, child.returncode):
-        raise Failed(f"status {child.returncode} of: {shlex.join(line)}")
+        raise ToolError(f"status {child.returncode} of: {shlex.join(line)}")
     return printed
 
 
 def require_programs(tool, *programs):
-    """Throws Failed unless the programs are on PATH."""
+    """Throws ToolError unless the programs are on PATH."""
     for program in programs:
         if not shutil.which(program):
-            raise Failed(f"{program} is not on PATH; start with ./run exec -- tools/{tool}")
+            raise ToolError(f"{program} is not on PATH; start with ./run exec -- tools/{tool}")

@@ -3,7 +3,7 @@ import dataclasses
 import pathlib
 import tomllib
 
-from gradcomp.errors import ReportError
+from gradcomp.errors import ToolError
 
 TABLE = pathlib.Path(__file__).with_name("comparisons.toml")
 
@@ -87,7 +87,7 @@ def _run(lists, tasks, table):
 
 
 def read(path):
-    """({name: Task}, all Comparisons, in order). Throws ReportError."""
+    """({name: Task}, all Comparisons, in order). Throws ToolError."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
         tasks = {name: _task(content["tasks"], name) for name in content["tasks"]}
@@ -96,7 +96,7 @@ def read(path):
             runs = tuple(_run(content["methods"], tasks, run) for run in table.pop("run"))
             found.append(Comparison(**table, runs=runs))
     except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
-        raise ReportError(f"'{path}' is not a table of comparisons: {error}") from error
+        raise ToolError(f"'{path}' is not a table of comparisons: {error}") from error
     return tasks, tuple(found)
 
 

@@ -4,19 +4,19 @@ import argparse
 import contextlib
 import os
 import pathlib
-import signal
 import sys
 import tempfile
 import time
 
-from gradcomp.errors import ReportError
+from gradcomp.errors import ToolError
+from gradcomp.guarded import guarded
 from gradcomp.output.files import write_whole
 from gradcomp.results import records
 from gradcomp.results.reading import read_record
 from gradcomp.results.records import ROOT
 
 from .alone import alone
-from .commands import Failed, command, require_programs
+from .commands import command, require_programs
 
 
 class Parser(argparse.ArgumentParser):
@@ -109,23 +109,25 @@ def collect(page, options):
         if path.is_file():
             found[name] = records.read_kept(path)
         elif page.complete:
-            raise Failed(f"there is no record '{path}'; tools/{page.tool} measures it")
+            raise ToolError(f"there is no record '{path}'; tools/{page.tool} measures it")
     if not found:
-        raise Failed(f"there are no records in '{options.records}'")
+        raise ToolError(f"there are no records in '{options.records}'")
     if not options.quick:
         records.require_one_clean_commit(list(found.values()), page.sources)
     for name, words in page.commands(options).items():
         if name in found and not page.accepts(found[name].command, words):
-            raise Failed(f"'{found[name].path}' is from another command; tools/{page.tool} measures it again")
+            raise ToolError(f"'{found[name].path}' is from another command; tools/{page.tool} measures it again")
     return found
 
 
 def main(page, arguments=None):
-    """Returns the exit status: 0; 1 with one line on stderr if something failed; 2 for a wrong call; 130 if interrupted or
-    terminated."""
+    """Returns the exit status: 0; 1 if something of the page does not hold; 2 with one line on stderr if it could not be made; 130
+    if interrupted or terminated."""
     options = parse(page, arguments)
-    for number in (signal.SIGINT, signal.SIGTERM):  # a shell starts commands with `&` so that they ignore the first one
-        signal.signal(number, signal.default_int_handler)
+    return guarded(page.tool, lambda: _make(page, options))
+
+
+def _make(page, options):
     searched = os.environ["PATH"]
     if page.preset:
         os.environ["PATH"] = f"{ROOT}/build/{page.preset}/bin:{searched}"
@@ -141,15 +143,6 @@ def main(page, arguments=None):
         if not options.page:
             records.require_alone(found.values())
         write_whole(options.output, page.text(found, options))
-    except (Failed, ReportError) as error:
-        print(f"{page.tool}: error: {error}", file=sys.stderr)
-        return 1
-    except OSError as error:
-        print(f"{page.tool}: error: cannot write '{error.filename}': {error.strerror}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print(f"{page.tool}: interrupted; the same call goes on", file=sys.stderr)
-        return 130
     finally:
         os.environ["PATH"] = searched
     print(options.output)

@@ -10,9 +10,9 @@ import tempfile
 
 from scipy.stats import beta, binom
 
+from gradcomp.errors import ToolError
 from gradcomp.gate import experiments
 from gradcomp.gate.interleave import find_program
-from gradcomp.gate.samples import GateError
 from gradcomp.output import markdown, text
 from gradcomp.results.records import ROOT
 
@@ -117,7 +117,7 @@ class Gate(Page):
         try:
             options.program = find_program(options.build)
             options.slower = [find_program(build) for build in options.slower or ()]
-        except GateError as error:
+        except ToolError as error:
             raise argparse.ArgumentTypeError(str(error)) from error
         variables = (f"{name}={value}" for name, value in experiments.ENVIRONMENT.items())  # those of the comparisons
         self.asks = ("env", *variables, options.program, "--machine", "--sizes", 1024, "--samples", 1)

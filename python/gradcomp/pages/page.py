@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from gradcomp.output import templates
+from gradcomp.output.files import write_whole
 from gradcomp.results.provenance import machines, too_fast
 from gradcomp.results.records import beside
 
@@ -154,7 +155,7 @@ class Text:
 
 def write_rows(output, built, rows):
     """Writes the result file of a job that makes its rows itself."""
-    output.write_text(json.dumps({"context": built.context, "benchmarks": rows}), encoding="utf-8")
+    write_whole(output, json.dumps({"context": built.context, "benchmarks": rows}))
 
 
 def positive(word):

@@ -2,7 +2,7 @@
 import contextlib
 import sys
 
-from gradcomp.errors import ReportError
+from gradcomp.guarded import guarded
 from gradcomp.places import ROOT
 from gradcomp.results.records import read_kept
 
@@ -23,7 +23,6 @@ from . import (
     traffic,
     training,
 )
-from .commands import Failed
 
 # Approximate hours from scratch on two cores; if all records of a page are kept, their times count. Short pages run first.
 HOURS = {kernels.PAGE: 0.1, kokkos_kernels.PAGE: 0.1, steps.PAGE: 0.1, quantisers.PAGE: 0.1, gate.PAGE: 0.2, links.PAGE: 0.3,
@@ -63,20 +62,16 @@ def main(arguments=None):
     if unknown:
         parser.error(f"no page '{unknown[0]}': there are {', '.join(PAGES)}")
     chosen = [page for name, page in PAGES.items() if name in (options.pages or PAGES)]
-    try:
-        costs = [cost(page) for page in chosen]
-    except ReportError as error:
-        print(f"results: error: {error}", file=sys.stderr)
-        return 1
+    return guarded("results", lambda: _work(chosen, options))
+
+
+def _work(chosen, options):
+    costs = [cost(page) for page in chosen]
     if not options.page:
         print("\n".join([*(line for _, line in costs), f"{'all':15} {sum(hours for hours, _ in costs):6.2f} h on two cores"]),
               flush=True)
-    try:
-        with contextlib.nullcontext() if options.page or options.cost else alone.alone():
-            return _make([] if options.cost else chosen, ["--page"] if options.page else [])
-    except Failed as error:
-        print(f"results: error: {error}", file=sys.stderr)
-        return 1
+    with contextlib.nullcontext() if options.page or options.cost else alone.alone():
+        return _make([] if options.cost else chosen, ["--page"] if options.page else [])
 
 
 def _make(pages, arguments):

@@ -1,8 +1,8 @@
 """Builds that do a known amount of additional work, for the experiments on the gate."""
 import contextlib
 
+from gradcomp.errors import ToolError
 from gradcomp.gate.interleave import find_program
-from gradcomp.gate.samples import GateError
 from gradcomp.history.building import Unbuildable, build
 from gradcomp.history.repository import work_trees
 from gradcomp.results.records import ROOT
@@ -19,16 +19,16 @@ SLOWER_LAUNCH = """  const index_t all = tiles.count(), more = (all * {percent} 
 
 
 def changed(source, percent):
-    """The text of KERNEL with at least `percent` per cent more work in the kernel. Throws GateError."""
+    """The text of KERNEL with at least `percent` per cent more work in the kernel. Throws ToolError."""
     if source.count(LAUNCH) != 1:
-        raise GateError(f"'{KERNEL}' does not have the launch that is to be made slower (python/gradcomp/pages/slower.py)")
+        raise ToolError(f"'{KERNEL}' does not have the launch that is to be made slower (python/gradcomp/pages/slower.py)")
     return source.replace(LAUNCH, SLOWER_LAUNCH.format(percent=percent))
 
 
 @contextlib.contextmanager
 def built(percent, commit, folder):
     """Builds gradcomp-bench from the sources of `commit`, with `percent` per cent (a whole number) more work in the kernel
-    count_above, in a work tree below `folder` that exists while the block runs. Throws GateError."""
+    count_above, in a work tree below `folder` that exists while the block runs. Throws ToolError."""
     with work_trees(ROOT, folder, ["slower"], commit) as trees:
         tree = trees["slower"]
         kernel = tree / KERNEL
@@ -36,5 +36,5 @@ def built(percent, commit, folder):
         try:
             build("./run build openmp gradcomp-bench", tree, folder / "build.log")
         except Unbuildable as error:
-            raise GateError(f"the slower build: {error}") from error
+            raise ToolError(f"the slower build: {error}") from error
         yield find_program(tree / "build" / "openmp")

@@ -5,6 +5,7 @@ import json
 import os
 
 from gradcomp.output import text
+from gradcomp.output.files import write_all
 from gradcomp.report import build, gradients
 from gradcomp.results.records import ROOT
 
@@ -166,7 +167,7 @@ class Sparsifiers(Page):
         section = build.gradient_section(found)
         for plot in section.plots:
             plot.name = "gradients_" + plot.name.removeprefix(f"{FED_BACK}_")
-        build.save_plots([section], options.images)
+        write_all({options.images / plot.name: plot.image for plot in section.plots})
         out.add("Distributions", section.tables[0][0] + ".", section.tables[0][1])
         images = os.path.relpath(options.images.resolve(), options.output.parent.resolve())
         for plot in section.plots:

@@ -6,12 +6,13 @@ import shutil
 import sys
 from typing import ClassVar
 
+from gradcomp.errors import ToolError
 from gradcomp.output.files import write_whole
 from gradcomp.results.reading import read_rates
 from gradcomp.results.records import ROOT, checksum, same_sources
 
 from . import comparisons, training_sections, training_tables
-from .commands import Failed, command
+from .commands import command
 from .page import Job, Page, Text, write_rows
 
 KJV = pathlib.Path("build/data/kjv.txt")
@@ -93,7 +94,7 @@ class Training(Page):
             path = ROOT / self._rates(run, options)
             known = records.get(f"rates_{run.task.name}")
             if known is None or set(known.leaves.values()) != {checksum(path)}:
-                raise Failed(f"'{path}' is not what the record rates_{run.task.name}.json tells of; tools/{self.tool} tunes again")
+                raise ToolError(f"'{path}' is not what the record rates_{run.task.name}.json tells of; tools/{self.tool} tunes again")
             edges[run.task.name] = training_tables.at_edge(read_rates(path))
         out = Text(self, self.title, records)
         out.lines += [self.introduction + training_tables.about_edges(records), ""]

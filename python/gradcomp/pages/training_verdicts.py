@@ -1,7 +1,7 @@
 """What the rows of a training on a page say: qualities, what a method lacks of the quality of fp32, and verdicts."""
 import math
 
-from gradcomp.errors import ReportError
+from gradcomp.errors import ToolError
 from gradcomp.output import text
 from gradcomp.report import verdicts
 
@@ -10,7 +10,7 @@ def trained(record):
     """{label without a rate: verdicts.Trained}"""
     found = {one.label.split(":lr=")[0]: one for one in verdicts.trained(record)}
     if not found:
-        raise ReportError(f"'{record.path}' holds no training")
+        raise ToolError(f"'{record.path}' holds no training")
     return found
 
 

@@ -1,7 +1,6 @@
 """Builds a report: sections with tables and plots, independent of the output format."""
 import dataclasses
 import io
-import pathlib
 
 import matplotlib.pyplot as plt
 
@@ -156,12 +155,3 @@ def context(records):
             ("failures", lambda r: "; ".join(r.gradcomp.get("failures", [])) or text.DASH),
             ("environment", lambda r: ", ".join(f"{k}={v}" for k, v in r.gradcomp["environment"].items()) or text.DASH)]
     return ["", *names], [[name, *(get(record) for record in records)] for name, get in keys]
-
-
-def save_plots(parts, folder):
-    """Writes every plot as a file."""
-    folder = pathlib.Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    for part in parts:
-        for plot in part.plots:
-            (folder / plot.name).write_bytes(plot.image)

@@ -2,10 +2,10 @@
 import argparse
 import os
 import pathlib
-import sys
 
-from gradcomp.errors import ReportError
-from gradcomp.output.files import write_whole
+from gradcomp.errors import ToolError
+from gradcomp.guarded import guarded
+from gradcomp.output.files import write_all
 from gradcomp.results.reading import read_folder, read_record
 
 from . import build, gradients, render
@@ -29,32 +29,30 @@ def main(arguments=None):
                              "of a step appear side by side. The folder then does not need result files")
     parser.add_argument("--title", default=TITLE)
     options = parser.parse_args(arguments)
+    return guarded("gradcomp-report", lambda: _report(options))
+
+
+def _report(options):
     folder = pathlib.Path(options.folder)
     page = pathlib.Path(options.output) if options.output else folder / "report.html"
-    try:
-        if options.text:
-            records = [read_record(folder)] if folder.is_file() else read_folder(folder)
-            print(render.as_text(build.sections(records, drawn=False)), end="")
-            return 0
-        records = read_folder(folder, may_lack=bool(options.gradients))
-        parts = build.sections(records)
-        if options.gradients:
-            parts.append(build.gradient_section(gradients.groups(options.gradients)))
-        if not parts:
-            raise ReportError(f"no results to report in '{folder}'")
-        plots = page.parent / "plots"
-        context = build.context(records) if records else None
-        try:
-            build.save_plots(parts, plots)
-        except OSError as error:
-            raise ReportError(f"cannot write '{plots}': {error.strerror}") from error
-        if options.markdown:
-            start = pathlib.Path(options.markdown).resolve().parent
-            relative = os.path.relpath(plots.resolve(), start)
-            write_whole(options.markdown, render.as_markdown(options.title, LEAD, parts, context, relative))
-        write_whole(page, render.as_html(options.title, LEAD, parts, context))
-    except ReportError as error:
-        print(f"gradcomp-report: error: {error}", file=sys.stderr)
-        return 2
+    if options.text:
+        records = [read_record(folder)] if folder.is_file() else read_folder(folder)
+        print(render.as_text(build.sections(records, drawn=False)), end="")
+        return 0
+    records = read_folder(folder, may_lack=bool(options.gradients))
+    parts = build.sections(records)
+    if options.gradients:
+        parts.append(build.gradient_section(gradients.groups(options.gradients)))
+    if not parts:
+        raise ToolError(f"no results to report in '{folder}'")
+    plots = page.parent / "plots"
+    context = build.context(records) if records else None
+    written = {plots / plot.name: plot.image for part in parts for plot in part.plots}
+    if options.markdown:
+        relative = os.path.relpath(plots.resolve(), pathlib.Path(options.markdown).resolve().parent)
+        written[pathlib.Path(options.markdown)] = render.as_markdown(options.title, LEAD, parts, context, relative)
+    written[page] = render.as_html(options.title, LEAD, parts, context)
+    plots.mkdir(exist_ok=True)
+    write_all(written)
     print(page)
     return 0

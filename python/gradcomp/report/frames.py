@@ -4,7 +4,7 @@ import dataclasses
 import numpy as np
 import pandas as pd
 
-from gradcomp.errors import ReportError
+from gradcomp.errors import ToolError
 from gradcomp.output import text
 
 CONTROLS = ("fp32", "fp16", "bf16", "no_exchange")
@@ -22,7 +22,7 @@ def _frame(record, columns):
     try:
         frame = pd.DataFrame([{name: get(row) for name, get in columns.items()} for row in record.rows])
     except (KeyError, TypeError) as error:
-        raise ReportError(f"'{record.path}': a row has no column {error}") from error
+        raise ToolError(f"'{record.path}': a row has no column {error}") from error
     frame["label"] = unique_labels(frame)
     frame["registry"] = frame["method"].map(registry_name)
     rank = {name: order for order, name in enumerate(CONTROLS)}  # controls first, then the order of the job
@@ -55,7 +55,7 @@ def training(record):
         "step_p95_ms": lambda row: row["step_time_ms"]["p95"],
         "stages": lambda row: row["stages_ms"],
         "samples_per_second": lambda row: row["samples_per_second"],
-        "metric": lambda row: row.get("metric", "accuracy"),
+        "metric": lambda row: row["metric"],
         "test_quality": lambda row: row.get("test_quality", row["test_accuracy"]),
         "diverged": lambda row: text.diverged([row]),
         "joules_per_step": lambda row: row.get("joules_per_step", np.nan),

@@ -6,7 +6,7 @@ import re
 import numpy as np
 from scipy import stats
 
-from gradcomp.errors import ReportError
+from gradcomp.errors import ToolError
 from gradcomp.output import text
 
 from . import fits
@@ -65,23 +65,23 @@ def summary(kind, count, a):
 
 
 def read(path):
-    """The magnitudes of a file. Throws ReportError unless it holds finite floats that are not all zero."""
+    """The magnitudes of a file. Throws ToolError unless it holds finite floats that are not all zero."""
     path = pathlib.Path(path)
     try:
         with open(path, "rb") as file:
             values = np.lib.format.read_array(file, allow_pickle=False)
     except OSError as error:
-        raise ReportError(f"cannot read '{path}': {error.strerror or error}") from error
+        raise ToolError(f"cannot read '{path}': {error.strerror or error}") from error
     except ValueError as error:
         reason = str(error).splitlines()[0]
-        raise ReportError(f"'{path}' is not a .npy file of numbers: {reason}") from error
+        raise ToolError(f"'{path}' is not a .npy file of numbers: {reason}") from error
     if values.dtype.kind != "f":
-        raise ReportError(f"'{path}' holds {values.dtype}; allowed: floats")
+        raise ToolError(f"'{path}' holds {values.dtype}; allowed: floats")
     if not np.isfinite(values).all():
-        raise ReportError(f"'{path}' holds values that are not finite")
+        raise ToolError(f"'{path}' holds values that are not finite")
     magnitudes = np.sort(np.abs(values[values != 0], dtype=np.float64))
     if not len(magnitudes):
-        raise ReportError(f"'{path}' holds no value other than zero")
+        raise ToolError(f"'{path}' holds no value other than zero")
     kind = "accumulated" if path.stem.endswith("_accumulated") else "gradient"
     return summary(kind, values.size, magnitudes)
 
@@ -94,7 +94,7 @@ def groups(paths):
         members = found.setdefault(title, {})
         gradient = read(path)
         if gradient.kind in members:
-            raise ReportError(f"'{path}': there is a second file called {path.name}")
+            raise ToolError(f"'{path}': there is a second file called {path.name}")
         members[gradient.kind] = gradient
     return {title: [members[kind] for kind in KINDS if kind in members] for title, members in found.items()}
 

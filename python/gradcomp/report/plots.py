@@ -70,7 +70,7 @@ def curves(frame, style, title):
             axis = axes[row][column]
             for entry in frame.itertuples():
                 x = np.array(entry.curve[x_key], float) / (1e6 if x_key == "wire_bytes" else 1)
-                values = entry.curve.get(key, entry.curve["accuracy"])  # files without a metric hold accuracies
+                values = entry.curve[key]
                 y = np.array(values, float) * (factor if key == "quality" else 1)
                 shown = np.isfinite(x) & np.isfinite(y)
                 if x_key == "wire_bytes":

@@ -8,11 +8,12 @@ import json
 import pathlib
 import subprocess
 
-from gradcomp.errors import ReportError
+from gradcomp.errors import ToolError
+from gradcomp.json_files import read_json
 from gradcomp.output.files import write_whole
 from gradcomp.places import ROOT
 
-from .reading import Record, read_json, read_record
+from .reading import Record, read_record
 from .schema import SAMPLES, require_record
 
 DIGITS = 6
@@ -69,12 +70,12 @@ def keep(made, kept, command, seconds, leaves=(), samples=()):
 
 
 def read_kept(path):
-    """Reads a record and checks it against docs/results.schema.json. Throws ReportError."""
+    """Reads a record and checks it against docs/results.schema.json. Throws ToolError."""
     made, document = read_record(path, programs=None), read_json(path)
     try:
         kept = Kept(path, made.context, made.rows, document["command"], document["seconds"], document["leaves"])
     except KeyError as error:
-        raise ReportError(f"'{path}' is not a record: no {error}") from error
+        raise ToolError(f"'{path}' is not a record: no {error}") from error
     require_record(document, path)
     return kept
 
@@ -115,7 +116,7 @@ def require_alone(kept):
     """Throws if a record was measured beside another one."""
     for record in kept:
         if others := beside(record):
-            raise ReportError(f"'{record.path}' was measured while {others[0]} was; remove the record and measure again")
+            raise ToolError(f"'{record.path}' was measured while {others[0]} was; remove the record and measure again")
 
 
 def _git(*words):
@@ -140,7 +141,7 @@ def same_sources(one, other, more=()):
 def require_clean(record, what):
     """Throws unless `what` was made by a commit without local changes."""
     if record.gradcomp["git_dirty"] or record.gradcomp["git_hash"] == "unknown":
-        raise ReportError(f"{what} made from a source tree with changes; commit them, build and measure again")
+        raise ToolError(f"{what} made from a source tree with changes; commit them, build and measure again")
 
 
 def require_one_clean_commit(records, more=()):
@@ -151,7 +152,7 @@ def require_one_clean_commit(records, more=()):
         require_clean(record, f"'{record.path}' was")
         one, other = (found.gradcomp["git_hash"] for found in (record, first))
         if not same_sources(one, other, more):
-            raise ReportError(f"'{record.path}' was made by commit {one[:12]}, but '{first.path}' by {other[:12]}; measure "
+            raise ToolError(f"'{record.path}' was made by commit {one[:12]}, but '{first.path}' by {other[:12]}; measure "
                               "both with one commit")
 
 

@@ -1,12 +1,10 @@
 """Checks result files and records against docs/results.schema.json. A record has no arrays of single samples (records.compact).
 Some pages write rows of their own: of these records only the context is that of a program."""
 import functools
-import json
 import pathlib
 
-import jsonschema
-
-from gradcomp.errors import ReportError
+from gradcomp.errors import ToolError
+from gradcomp.json_files import read_json
 
 SCHEMA = pathlib.Path(__file__).with_name("results.schema.json")  # a link to the file of docs/; a copy in an installed package
 SAMPLES = ("step_times_ms", "times_ms", "slices")
@@ -24,7 +22,8 @@ def _without_samples(value):
 @functools.cache
 def _validator(kind):
     """The validator of a whole "file", of a "record", or of the "context" alone."""
-    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    import jsonschema  # here, so that tools that only write (device-check) work without it
+    schema = read_json(SCHEMA)
     if kind == "record":
         schema = _without_samples(schema)
     if kind == "context":
@@ -33,16 +32,19 @@ def _validator(kind):
 
 
 def _require(kind, document, path):
+    import jsonschema
     error = jsonschema.exceptions.best_match(_validator(kind).iter_errors(document))
     if error:
-        raise ReportError(f"'{path}' breaks docs/results.schema.json at {error.json_path}: {error.message[:MOST_SAID]}")
+        raise ToolError(f"'{path}' breaks docs/results.schema.json at {error.json_path}: {error.message[:MOST_SAID]}")
 
 
 def require_file(document, path):
-    """Throws ReportError unless `document`, which was read from `path`, is a complete result file of a program."""
+    """Throws ToolError unless `document`, which was read from `path`, is a complete result file of a program."""
     _require("file", document, path)
 
 
-def require_record(document, path):
-    """The same for a record. All rows of a program have a run_type; rows of a page have none."""
-    _require("record" if any("run_type" in row for row in document["benchmarks"]) else "context", document, path)
+def require_record(document, path, of_a_page=True):
+    """The same for a record. `of_a_page`: its rows may be those of a page, of which none has the run_type that a program's have."""
+    rows = document.get("benchmarks") if of_a_page and isinstance(document, dict) else None
+    by_a_page = isinstance(rows, list) and all(isinstance(row, dict) and "run_type" not in row for row in rows)
+    _require("context" if by_a_page else "record", document, path)

@@ -1,6 +1,5 @@
 """Runs one point inside its job. A finished point does not run again, checkpoints are kept, and the program ends before Slurm's
 time limit."""
-import json
 import math
 import os
 import shutil
@@ -9,11 +8,12 @@ import subprocess
 import sys
 import time
 
-from gradcomp.errors import complete
+from gradcomp.errors import ToolError, complete
+from gradcomp.json_files import read_json
+from gradcomp.output.files import write_whole
 
-from . import Refused
 from .command import commands, has_checkpoint
-from .folder import Lock, read_json, write_whole
+from .folder import Lock, add_line
 from .ranks import Ranks
 
 JOB = ("ARRAY_JOB_ID", "ARRAY_TASK_ID", "JOB_ID", "RESTART_COUNT")  # Slurm's variables that the history keeps
@@ -37,8 +37,7 @@ class Attempt:
     def _note(self, event, **more):
         """Appends one line to the history of the point."""
         job = {name.lower(): os.environ[f"SLURM_{name}"] for name in JOB if f"SLURM_{name}" in os.environ}
-        with open(self.own / "history.jsonl", "a", encoding="utf-8") as file:
-            file.write(json.dumps({"event": event, "time": round(time.time(), 2)} | job | more) + "\n")
+        add_line(self.own / "history.jsonl", {"event": event, "time": round(time.time(), 2)} | job | more)
 
     def _progress(self):
         """A value that changes when a program has written a checkpoint or bucket sizes."""
@@ -87,7 +86,7 @@ class Attempt:
 
     def _finish(self):
         if not read_json(self.own / "out.json").get("benchmarks"):
-            raise Refused(f"'{self.own}/out.json' holds no results: remove it to run the point again")
+            raise ToolError(f"'{self.own}/out.json' holds no results: remove it to run the point again")
         os.replace(self.own / "out.json", self.folder.record(self.point))
         (self.own / "failed.txt").unlink(missing_ok=True)
         shutil.rmtree(self.own / "checkpoints", ignore_errors=True)
@@ -128,7 +127,7 @@ class Attempt:
 def run_point(folder, index):
     """Runs the point unless it is finished or is running elsewhere."""
     if not 0 <= index < len(folder.points):
-        raise Refused(f"there is no point {index} in '{folder.path}/plan.json': allowed are 0 to {len(folder.points) - 1}")
+        raise ToolError(f"there is no point {index} in '{folder.path}/plan.json': allowed are 0 to {len(folder.points) - 1}")
     point = folder.points[index]
     lock = Lock(folder.point_folder(point) / "lock")
     if lock.taken or folder.record(point).is_file():

@@ -1,26 +1,14 @@
 """The command lines of slurm/submit, slurm/gather and slurm/run_point."""
 import argparse
 import pathlib
-import sys
 
-from . import ROOT, Refused, attempt, dry_run, find, gather, here, queue
+from gradcomp.errors import ToolError
+from gradcomp.guarded import guarded
+
+from . import ROOT, attempt, dry_run, find, gather, here, queue
 from .experiment import read_experiment
 from .folder import Folder, Lock, read_folder
 from .system import read_system
-
-
-def _guarded(name, work):
-    """The exit status of `work()`. Bad input gives one line and status 2."""
-    try:
-        return work()
-    except Refused as error:
-        print(f"{name}: error: {error}", file=sys.stderr)
-    except BrokenPipeError:  # the reader of our output has closed the pipe
-        sys.stderr.close()
-        return 141
-    except OSError as error:
-        print(f"{name}: error: '{error.filename}': {error.strerror}", file=sys.stderr)
-    return 2
 
 
 def submit_main(arguments=None):
@@ -47,10 +35,10 @@ def submit_main(arguments=None):
         folder.keep_plan()
         lock = Lock(output / "submit.lock")
         if lock.taken:
-            raise Refused(f"another submit of '{output}' is running")
+            raise ToolError(f"another submit of '{output}' is running")
         return queue.submit(folder) if system.scheduled else here.run(folder)
 
-    return _guarded("submit", work)
+    return guarded("submit", work)
 
 
 def gather_main(arguments=None):
@@ -59,7 +47,7 @@ def gather_main(arguments=None):
                                      "missing, it names them, reports the others and ends with exit status 1.")
     parser.add_argument("folder", type=pathlib.Path, metavar="FOLDER", help="folder that submit made")
     options = parser.parse_args(arguments)
-    return _guarded("gather", lambda: gather.gather(read_folder(options.folder.resolve())))
+    return guarded("gather", lambda: gather.gather(read_folder(options.folder.resolve())))
 
 
 def run_point_main(arguments=None):
@@ -68,4 +56,4 @@ def run_point_main(arguments=None):
     parser.add_argument("folder", type=pathlib.Path, metavar="FOLDER")
     parser.add_argument("index", type=int, metavar="INDEX", help="number of the point in FOLDER/plan.json")
     options = parser.parse_args(arguments)
-    return _guarded("run_point", lambda: attempt.run_point(read_folder(options.folder.resolve()), options.index))
+    return guarded("run_point", lambda: attempt.run_point(read_folder(options.folder.resolve()), options.index))

@@ -5,7 +5,8 @@ import json
 import re
 import tomllib
 
-from . import Refused
+from gradcomp.errors import ToolError
+
 from .keys import ALLREDUCE, CONTROLS, KEYS, TRAIN
 
 TOP = {"title": "a text", "time": "a time limit of one point, HH:MM:SS", "sweep": "tables [[sweep]]",
@@ -18,27 +19,27 @@ def _read(path):
         with open(path, "rb") as file:
             return tomllib.load(file)
     except OSError as error:
-        raise Refused(f"cannot read '{path}': {error.strerror}") from error
+        raise ToolError(f"cannot read '{path}': {error.strerror}") from error
     except tomllib.TOMLDecodeError as error:
-        raise Refused(f"{path}: not valid TOML: {error}") from error
+        raise ToolError(f"{path}: not valid TOML: {error}") from error
 
 
 def _check_top(path, content):
     for key in content:
         if key not in TOP:
-            raise Refused(f"{path}: unknown key '{key}': allowed are {', '.join(TOP)}")
+            raise ToolError(f"{path}: unknown key '{key}': allowed are {', '.join(TOP)}")
     for key in ("title", "time", "sweep"):
         if key not in content:
-            raise Refused(f"{path}: '{key}' is missing: {TOP[key]}")
+            raise ToolError(f"{path}: '{key}' is missing: {TOP[key]}")
     if not isinstance(content["time"], str) or not re.fullmatch(r"\d\d+:[0-5]\d:[0-5]\d", content["time"]):
-        raise Refused(f"{path}: time = {content['time']!r}: allowed is {TOP['time']}")
+        raise ToolError(f"{path}: time = {content['time']!r}: allowed is {TOP['time']}")
     if not isinstance(content["title"], str):
-        raise Refused(f"{path}: title = {content['title']!r}: allowed is {TOP['title']}")
+        raise ToolError(f"{path}: title = {content['title']!r}: allowed is {TOP['title']}")
     if not KEYS["sizes"].accepts(content.get("preflight_sizes", "1")):
-        raise Refused(f"{path}: preflight_sizes = {content['preflight_sizes']!r}: allowed are {TOP['preflight_sizes']}")
+        raise ToolError(f"{path}: preflight_sizes = {content['preflight_sizes']!r}: allowed are {TOP['preflight_sizes']}")
     sweeps = content["sweep"]
     if not isinstance(sweeps, list) or not sweeps or not all(isinstance(sweep, dict) for sweep in sweeps):
-        raise Refused(f"{path}: 'sweep' must be one or more tables [[sweep]]")
+        raise ToolError(f"{path}: 'sweep' must be one or more tables [[sweep]]")
 
 
 def _axes(path, number, sweep):
@@ -47,17 +48,17 @@ def _axes(path, number, sweep):
     axes = {}
     for key, value in sweep.items():
         if key not in KEYS:
-            raise Refused(f"{where}: unknown key '{key}': allowed are {', '.join(KEYS)}")
+            raise ToolError(f"{where}: unknown key '{key}': allowed are {', '.join(KEYS)}")
         axes[key] = value if isinstance(value, list) else [value]
         if not axes[key]:
-            raise Refused(f"{where}: {key} is an empty list: give at least one value")
+            raise ToolError(f"{where}: {key} is an empty list: give at least one value")
         for one in axes[key]:
             if not KEYS[key].accepts(one):
-                raise Refused(f"{where}: {key} = {one!r}: allowed is {KEYS[key].allowed}")
+                raise ToolError(f"{where}: {key} = {one!r}: allowed is {KEYS[key].allowed}")
     if "methods" not in axes:
-        raise Refused(f"{where}: 'methods' is missing: {KEYS['methods'].allowed}")
+        raise ToolError(f"{where}: 'methods' is missing: {KEYS['methods'].allowed}")
     if "batch" in axes and "global_batch" in axes:
-        raise Refused(f"{where}: batch and global_batch exclude each other: batch is that of one rank, global_batch that of all ranks")
+        raise ToolError(f"{where}: batch and global_batch exclude each other: batch is that of one rank, global_batch that of all ranks")
     return axes
 
 
@@ -68,21 +69,21 @@ def _point(where, chosen, system):
     for key in chosen:
         if program not in KEYS[key].programs:
             allowed = ", ".join(name for name, known in KEYS.items() if program in known.programs)
-            raise Refused(f"{where}: {program} takes no '{key}': allowed are {allowed}")
+            raise ToolError(f"{where}: {program} takes no '{key}': allowed are {allowed}")
     if nodes > system.number("MAX_NODES"):
-        raise Refused(f"{where}: nodes = {nodes}: allowed are 1 to {system['MAX_NODES']} (MAX_NODES of system "
+        raise ToolError(f"{where}: nodes = {nodes}: allowed are 1 to {system['MAX_NODES']} (MAX_NODES of system "
                       f"{system.name})")
     if "global_batch" in chosen:
         batch, rest = divmod(chosen.pop("global_batch"), nodes * ranks_per_node)
         if rest or not batch:
-            raise Refused(f"{where}: global_batch must be a multiple of the ranks, {nodes} x {ranks_per_node}")
+            raise ToolError(f"{where}: global_batch must be a multiple of the ranks, {nodes} x {ranks_per_node}")
         chosen["batch"] = batch
     if chosen.get("link") == "real":
         del chosen["link"]
     if chosen.get("sweep_buckets") is False:
         del chosen["sweep_buckets"]
     if "sweep_buckets" in chosen and "rates" in chosen:
-        raise Refused(f"{where}: sweep_buckets and rates exclude each other: the file of rates names the best bucket sizes")
+        raise ToolError(f"{where}: sweep_buckets and rates exclude each other: the file of rates names the best bucket sizes")
     if program == ALLREDUCE:  # gradcomp-train adds its controls itself; without them there is no comparison
         given = chosen["methods"].split(",")
         chosen["methods"] = ",".join([c for c in CONTROLS if c != "no_exchange" and c not in given] + given)

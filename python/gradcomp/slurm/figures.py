@@ -1,10 +1,8 @@
 """Reads from a record whether the program's own verification passed, and the figures that a check judges."""
-import json
 import re
 
-from gradcomp.errors import complete
-
-from . import Refused
+from gradcomp.errors import ToolError, complete
+from gradcomp.json_files import read_json
 
 DENSE = ("fp32", "fp16", "bf16")
 
@@ -13,20 +11,20 @@ def read_record(path, said, program):
     """The record of a program that ended well and verified every row; `said` is the output of its job."""
     status = re.findall(r"^gradcomp exit status (\d+)$", said, re.MULTILINE)
     if len(status) != 1 or not complete([program], int(status[0])):
-        raise Refused(f"exit status {status[-1]} of the program" if status else "the job ended before its program did")
+        raise ToolError(f"exit status {status[-1]} of the program" if status else "the job ended before its program did")
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        record = read_json(path)
         rows = record["benchmarks"]
         failures = record["context"]["gradcomp"].get("failures", [])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise Refused(f"the program wrote no '{path.name}' with results: {error!r}") from error
+    except (ToolError, KeyError, TypeError) as error:
+        raise ToolError(f"the program wrote no '{path.name}' with results: {error!r}") from error
     if not rows:
-        raise Refused(f"'{path.name}' has no rows")
+        raise ToolError(f"'{path.name}' has no rows")
     for row in rows:
         if row.get("verified") is False or row.get("wrong") or row.get("replica_hash_equal") is False:
-            raise Refused(f"the program's own verification rejected the answer of {row['name']}")
+            raise ToolError(f"the program's own verification rejected the answer of {row['name']}")
     if failures:
-        raise Refused(f"the program missed a limit: {failures[0]}")
+        raise ToolError(f"the program missed a limit: {failures[0]}")
     return record
 
 
@@ -62,5 +60,5 @@ def step(record):
     """Whole training steps. There are no speed-ups: a check is too short to judge the quality."""
     for row in record["benchmarks"]:
         if "diverged_at_step" in row:
-            raise Refused(f"{row['label']} diverged at step {row['diverged_at_step']}")
+            raise ToolError(f"{row['label']} diverged at step {row['diverged_at_step']}")
     return _against_best_dense(record["benchmarks"], lambda row: row["step_time_ms"]["median"])

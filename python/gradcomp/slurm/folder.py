@@ -1,38 +1,15 @@
-"""The folder of a sweep: its plan, which never changes, and the outcome of every point. Files that must be complete are written
-under a temporary name and then renamed."""
+"""The folder of a sweep: its plan, which never changes, and the outcome of every point."""
 import dataclasses
 import fcntl
 import json
-import os
 import pathlib
+import sys
 
-from . import Refused
+from gradcomp.errors import ToolError
+from gradcomp.json_files import parse, read_json
+from gradcomp.output.files import write_whole
+
 from .system import System
-
-
-def write_whole(path, text):
-    """Writes a file completely or not at all."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(partial, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise Refused(f"cannot write '{path}': {error.strerror}") from error
-
-
-def read_json(path):
-    """The content of a file."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise Refused(f"cannot read '{path}': {error.strerror}") from error
-    except ValueError as error:
-        raise Refused(f"'{path}' is not valid JSON: {error}") from error
 
 
 @dataclasses.dataclass
@@ -68,13 +45,14 @@ class Folder:
     def keep_plan(self):
         """Writes the plan. Refuses a folder with another plan, because jobs in the queue know points only by their numbers."""
         path = self.path / "plan.json"
+        (self.path / "jobs").mkdir(parents=True, exist_ok=True)
         if not path.is_file():
             write_whole(path, self.plan())
             return
         old, new = read_json(path), json.loads(self.plan())
         differs = [key for key in new if old.get(key) != new[key]]
         if differs:
-            raise Refused(f"'{self.path}' holds another plan (it differs in {', '.join(differs)}): "
+            raise ToolError(f"'{self.path}' holds another plan (it differs in {', '.join(differs)}): "
                           "give another --output, or remove the folder to start again")
 
 
@@ -85,7 +63,27 @@ def read_folder(path):
         system = System(plan["system"]["name"], plan["system"]["values"])
         return Folder(path, plan["title"], plan["time"], plan["experiment"], system, plan["points"])
     except (KeyError, TypeError) as error:
-        raise Refused(f"'{path}/plan.json' is not a plan of slurm/submit: no {error}") from error
+        raise ToolError(f"'{path}/plan.json' is not a plan of slurm/submit: no {error}") from error
+
+
+def read_lines(path):
+    """The values of a file with one JSON value per line. A line that a killed job or a full disk left torn is named and left out:
+    the others still count."""
+    found = []
+    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else [], 1):
+        if line.strip():
+            try:
+                found.append(parse(line, f"'{path}', line {number},"))
+            except ToolError as error:
+                print(f"warning: {error}; it is left out", file=sys.stderr)
+    return found
+
+
+def add_line(path, value):
+    """Appends a value to such a file, behind a torn line too."""
+    torn = path.is_file() and not path.read_bytes().endswith(b"\n") and path.stat().st_size
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(("\n" if torn else "") + json.dumps(value) + "\n")
 
 
 class Lock:

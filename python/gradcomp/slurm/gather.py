@@ -1,16 +1,18 @@
 """The end of a sweep: writes the report of all records and names the missing points."""
-import json
 import os
 import shlex
 import shutil
 import subprocess
 import sys
 
+from gradcomp.errors import ToolError
+from gradcomp.json_files import read_json
+from gradcomp.output.files import write_whole
 from gradcomp.places import words_of
 from gradcomp.results.judge import judged
 
-from . import Refused, tables
-from .folder import Lock, read_json, write_whole
+from . import tables
+from .folder import Lock, read_lines
 
 
 def why_missing(folder, point):
@@ -18,11 +20,11 @@ def why_missing(folder, point):
     own = folder.point_folder(point)
     if (own / "failed.txt").is_file():
         return "failed: " + (own / "failed.txt").read_text(encoding="utf-8").strip()
-    if not (own / "history.jsonl").is_file():
+    events = [line["event"] for line in read_lines(own / "history.jsonl") if isinstance(line, dict) and "event" in line]
+    if not events:
         return "never started"
-    last = json.loads((own / "history.jsonl").read_text(encoding="utf-8").splitlines()[-1])["event"]
     return {"requeued": "waits to go on from its checkpoint", "interrupted": "interrupted, its checkpoint is kept",
-            "finished": "its record was removed"}.get(last, "started, but its job was killed or still runs")
+            "finished": "its record was removed"}.get(events[-1], "started, but its job was killed or still runs")
 
 
 def read_records(folder):
@@ -36,7 +38,7 @@ def read_records(folder):
             document = read_json(folder.record(point))
             found[index] = document | {"benchmarks": judged(document)}
             tables.check(point, found[index])
-        except (Refused, KeyError, TypeError, AttributeError) as error:
+        except (ToolError, KeyError, TypeError, AttributeError) as error:
             found.pop(index, None)
             missing[index] = f"its record is damaged ({error!r}): remove it to run the point again"
     return found, missing
@@ -51,7 +53,7 @@ def _report(folder, work):
     done = subprocess.run(words, capture_output=True, text=True, check=False, env=os.environ | {"MPLBACKEND": "Agg"})
     if done.returncode:
         lines = done.stderr.strip().splitlines() or ["it said nothing"]
-        raise Refused(f"the report tool ended with status {done.returncode}: {lines[-1]}")
+        raise ToolError(f"the report tool ended with status {done.returncode}: {lines[-1]}")
 
 
 def _write(folder, found, missing, work):
@@ -62,7 +64,7 @@ def _write(folder, found, missing, work):
             identity = folder.points[index]["id"]
             shutil.copyfile(folder.record(folder.points[index]), work / "records" / f"{index:03d}-{identity}.json")
     except OSError as error:
-        raise Refused(f"cannot write '{work}': {error.strerror}") from error
+        raise ToolError(f"cannot write '{work}': {error.strerror}") from error
     parts = tables.tables(folder, found)
     for name, _, rows in parts:
         write_whole(work / f"{name}.csv", tables.csv_text(rows))
@@ -85,14 +87,14 @@ def gather(folder):
     """Returns 0 if every point has a record, 1 if some are missing."""
     lock = Lock(folder.path / "gather.lock")
     if lock.taken:
-        raise Refused(f"another gather of '{folder.path}' is running")
+        raise ToolError(f"another gather of '{folder.path}' is running")
     found, missing = read_records(folder)
     work = folder.path / f".report.{os.getpid()}.part"
     try:
         _write(folder, found, missing, work)
         _replace(work, folder.path / "report")
     except OSError as error:
-        raise Refused(f"cannot write '{error.filename or folder.path}': {error.strerror}") from error
+        raise ToolError(f"cannot write '{error.filename or folder.path}': {error.strerror}") from error
     finally:
         shutil.rmtree(work, ignore_errors=True)
     print(f"{len(found)} of {len(folder.points)} points: {folder.path}/report")

@@ -2,8 +2,9 @@
 import signal
 import subprocess
 
+from gradcomp.output.files import write_whole
+
 from . import queue
-from .folder import write_whole
 from .gather import gather
 
 

@@ -1,10 +1,15 @@
 """Asks Slurm which points of a sweep are queued, and submits job arrays for the others."""
 import json
+import re
 import shlex
 import subprocess
 
-from . import Refused, script
-from .folder import read_json, write_whole
+from gradcomp.errors import ToolError
+from gradcomp.json_files import read_json
+from gradcomp.output.files import write_whole
+
+from . import script
+from .folder import add_line, read_lines
 
 
 def _slurm(*words):
@@ -12,18 +17,30 @@ def _slurm(*words):
     try:
         done = subprocess.run(words, capture_output=True, text=True, check=False)
     except OSError as error:
-        raise Refused(f"cannot start {words[0]}: {error.strerror} (is Slurm's client on PATH? SCHEDULER=none needs "
+        raise ToolError(f"cannot start {words[0]}: {error.strerror} (is Slurm's client on PATH? SCHEDULER=none needs "
                       "none)") from error
     if done.returncode:
-        raise Refused(f"status {done.returncode} of {shlex.join(words)}: {' '.join(done.stderr.split())}")
+        raise ToolError(f"status {done.returncode} of {shlex.join(words)}: {' '.join(done.stderr.split())}")
     return done.stdout.strip()
+
+
+def _number(said):
+    """The number of a job in what `sbatch --parsable` printed, which a banner of the site may surround."""
+    numbers = re.findall(r"^(\d+)(?:;\S+)?$", said, re.M)
+    if not numbers:
+        raise ToolError(f"sbatch took a job but told no number: '{' '.join(said.split())[:200]}'; cancel it (squeue --me shows it) "
+                        "before you submit again")
+    return numbers[-1]
+
+
+def _list(folder):
+    """The file that lists what was submitted."""
+    return folder.path / "jobs" / "submitted.jsonl"
 
 
 def _submitted(folder):
     """The job numbers of all arrays that were submitted for this folder."""
-    path = folder.path / "jobs" / "submitted.jsonl"
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    return {json.loads(line)["job"] for line in lines}
+    return {line["job"] for line in read_lines(_list(folder)) if isinstance(line, dict) and "job" in line}
 
 
 def queued(folder):
@@ -33,9 +50,9 @@ def queued(folder):
         return {}
     found = {}
     for line in _slurm("squeue", "--me", "--noheader", "--array", "--format=%F %K %t").splitlines():
-        job, task, state = line.split()
-        if job in known and state != "CG" and task.isdigit():
-            found[int(task)] = job
+        words = line.split()  # other lines name clusters
+        if len(words) == 3 and words[0] in known and words[2] != "CG" and words[1].isdigit():
+            found[int(words[1])] = words[0]
     return found
 
 
@@ -65,7 +82,7 @@ def _submit_gather(folder, jobs):
     if known.is_file():
         subprocess.run(["scancel", "--state=PENDING", read_json(known)["job"]], capture_output=True, check=False)
     write_whole(folder.path / "jobs" / "gather.sbatch", script.gather(folder))
-    last = _slurm(*gather_words(folder, jobs)).split(";")[0]
+    last = _number(_slurm(*gather_words(folder, jobs)))
     write_whole(known, json.dumps({"job": last}) + "\n")
     return last
 
@@ -78,9 +95,8 @@ def submit(folder):
     for name, text, members in arrays(folder, todo):
         path = folder.path / "jobs" / name
         write_whole(path, text)
-        job = _slurm(*array_words(folder, path, members)).split(";")[0]
-        with open(folder.path / "jobs" / "submitted.jsonl", "a", encoding="utf-8") as file:
-            file.write(json.dumps({"job": job, "points": members}) + "\n")
+        job = _number(_slurm(*array_words(folder, path, members)))
+        add_line(_list(folder), {"job": job, "points": members})
         jobs.append(job)
         print(f"job array {job}: {len(members)} points, {name}")
     last = _submit_gather(folder, jobs)

@@ -28,11 +28,6 @@ def site_options(system):
     return [f"--{name}={value}" for name, value in values.items() if value] + shlex.split(system["SBATCH_EXTRA"])
 
 
-def quoted(option):
-    """An option as it is written after #SBATCH."""
-    return option if " " not in option else shlex.quote(option)
-
-
 def exports(system):
     """Lines that set the environment of the ranks whatever the submitting shell has set, so that results do not depend on it.
     SETUP comes later and can override them."""
@@ -41,7 +36,7 @@ def exports(system):
 
 def _text(options, variables, system, lines):
     setup = [system["SETUP"].strip()] if system["SETUP"].strip() else []
-    head = [f"#SBATCH {quoted(option)}" for option in options]
+    head = [f"#SBATCH {shlex.quote(option)}" for option in options]
     return "\n".join(["#!/bin/bash", "# Written by slurm/submit; changes here are lost.", *head, *variables, *setup,
                       *lines]) + "\n"
 
@@ -51,12 +46,17 @@ def _exec(system):
     return f"exec env GRADCOMP_PYTHON={shlex.quote(system['PYTHON'])}"
 
 
+def _log(folder):
+    """The folder of logs as sbatch reads it: % begins a pattern."""
+    return str(folder.path / "jobs").replace("%", "%%")
+
+
 def job(folder, nodes, ranks_per_node):
     """The script of one point. Its number is $1, or without $1 the array's task."""
     system = folder.system
     options = [f"--job-name=gradcomp-{folder.experiment}-n{nodes}", f"--nodes={nodes}",
                f"--ntasks-per-node={ranks_per_node}", f"--cpus-per-task={system['CPUS_PER_RANK']}",
-               f"--time={folder.time}", "--requeue", "--open-mode=append", f"--output={folder.path}/jobs/%A_%a.log"]
+               f"--time={folder.time}", "--requeue", "--open-mode=append", f"--output={_log(folder)}/%A_%a.log"]
     if system.number("GPUS_PER_NODE"):
         options.append(f"--gpus-per-node={system['GPUS_PER_NODE']}")
     if system.number("WARN_SECONDS"):
@@ -70,6 +70,6 @@ def job(folder, nodes, ranks_per_node):
 def gather(folder):
     """The script of the last job."""
     options = [f"--job-name=gradcomp-{folder.experiment}-gather", "--nodes=1", "--ntasks=1", "--time=00:30:00",
-               "--open-mode=append", f"--output={folder.path}/jobs/gather_%j.log"]
+               "--open-mode=append", f"--output={_log(folder)}/gather_%j.log"]
     start = shlex.join([str(SLURM / "gather"), str(folder.path)])
     return _text(options + site_options(folder.system), [], folder.system, [f"{_exec(folder.system)} {start}"])

@@ -4,7 +4,7 @@ import re
 import shlex
 import string
 
-from . import Refused
+from gradcomp.errors import ToolError
 
 PLACES = ("nodes", "ranks", "ranks_per_node", "cpus")  # names that LAUNCHER may hold in braces
 DEFAULTS = {
@@ -54,29 +54,29 @@ def _assignments(path):
     try:
         words = shlex.split(path.read_text(encoding="utf-8"), comments=True)
     except OSError as error:
-        raise Refused(f"cannot read '{path}': {error.strerror}") from error
+        raise ToolError(f"cannot read '{path}': {error.strerror}") from error
     except ValueError as error:
-        raise Refused(f"{path}: not lines of NAME=VALUE: {error}") from error
+        raise ToolError(f"{path}: not lines of NAME=VALUE: {error}") from error
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or not re.fullmatch(r"[A-Z_]+", name):
-            raise Refused(f"{path}: '{word}' is not NAME=VALUE (values with spaces need quotes)")
+            raise ToolError(f"{path}: '{word}' is not NAME=VALUE (values with spaces need quotes)")
         yield name, value
 
 
 def _check(path, name, value):
     if name in NUMBERS and not (value == "" and DEFAULTS[name] == "") and (
             not re.fullmatch(r"\d{1,9}", value) or int(value) < NUMBERS[name]):
-        raise Refused(f"{path}: {name}='{value}': allowed are whole numbers from {NUMBERS[name]}")
+        raise ToolError(f"{path}: {name}='{value}': allowed are whole numbers from {NUMBERS[name]}")
     if name in CHOICES and value not in CHOICES[name]:
-        raise Refused(f"{path}: {name}='{value}': allowed are {', '.join(CHOICES[name])}")
+        raise ToolError(f"{path}: {name}='{value}': allowed are {', '.join(CHOICES[name])}")
     if name == "LAUNCHER":
         try:
             places = {place for _, place, _, _ in string.Formatter().parse(value) if place is not None}
         except ValueError as error:
-            raise Refused(f"{path}: LAUNCHER: {error} (a brace of the shell is written twice)") from error
+            raise ToolError(f"{path}: LAUNCHER: {error} (a brace of the shell is written twice)") from error
         if places - set(PLACES):
-            raise Refused(f"{path}: LAUNCHER names {{{min(places - set(PLACES))}}}: allowed are "
+            raise ToolError(f"{path}: LAUNCHER names {{{min(places - set(PLACES))}}}: allowed are "
                           f"{', '.join(f'{{{place}}}' for place in PLACES)} (a brace of the shell is written twice)")
 
 
@@ -85,10 +85,10 @@ def read_system(path):
     values = dict(DEFAULTS)
     for name, value in _assignments(path):
         if name not in DEFAULTS:
-            raise Refused(f"{path}: unknown variable {name}: allowed are {', '.join(DEFAULTS)}")
+            raise ToolError(f"{path}: unknown variable {name}: allowed are {', '.join(DEFAULTS)}")
         _check(path, name, value)
         values[name] = value
     lacking = [name for name, value in values.items() if value is None]
     if lacking:
-        raise Refused(f"{path}: {lacking[0]} is not set: every system needs it")
+        raise ToolError(f"{path}: {lacking[0]} is not set: every system needs it")
     return System(path.stem, values)

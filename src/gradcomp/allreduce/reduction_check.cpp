@@ -95,7 +95,7 @@ void ReductionCheck::before() {
 
 index_t ReductionCheck::wrong(std::int64_t step, const Span<const float>& mean) const {
   if (m_method.common.text("reducer") == "local") return 0;
-  if (!m_before.empty()) return unbalanced(mean);
+  if (m_method.common.text("feedback") != "none") return unbalanced(mean);
   const Info& info = m_method.compressor->info();
   index_t wrong = other_than_again(step, mean);
   if (info.property == Info::Property::sign) wrong += over_ranks(count_no_signs(m_exec, mean));

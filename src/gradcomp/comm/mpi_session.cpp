@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <exception>
 
+#include "gradcomp/core/standard_output.hpp"
+
 namespace gradcomp {
 
 void check_mpi(int code, const char* what) {
@@ -34,9 +36,12 @@ std::string MpiSession::library_version() {
 }
 
 int run_mpi_program(const char* program, int argc, char** argv, const std::function<int(const MpiSession&)>& body) {
+  let_writes_fail();
   const MpiSession session(argc, argv);
   try {
-    return body(session);
+    const int status = body(session);
+    finish_standard_output();
+    return status;
   } catch (const AgreedError& error) {
     if (session.rank() == 0) fmt::print(stderr, "{}: error: {}\n", program, error.what());
     return 1;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "gradcomp/core/event.hpp"
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/core/thread_device.hpp"
 
 namespace gradcomp {
@@ -149,6 +150,8 @@ void carry(Queue& queue, QueuedCalls& calls) {
     calls.ready.wait();
     calls.inner = queue.inner->start(queue.exec, calls.calls);
     calls.inner.wait();
+    // The caller orders its work behind the host alone, and a copy within a device has only been launched.
+    if constexpr (!device_is_host) gradcomp::wait(queue.exec, "gradcomp::comm::queued");
     calls.times = calls.inner.times();
     calls.found.assign(calls.inner.all_found().begin(), calls.inner.all_found().end());
   } catch (...) {

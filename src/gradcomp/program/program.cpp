@@ -9,6 +9,7 @@
 #include "gradcomp/comm/agree.hpp"
 #include "gradcomp/comm/transports/mpi.hpp"
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/standard_output.hpp"
 #include "gradcomp/core/version_config.hpp"
 #include "gradcomp/program/arguments.hpp"
 
@@ -55,8 +56,11 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv, bool prints) {
 }
 
 int run_program(const char* program, const std::function<int()>& body) {
+  let_writes_fail();
   try {
-    return body();
+    const int status = body();
+    finish_standard_output();
+    return status;
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}: error: {}\n", program, error.what());
     return 1;

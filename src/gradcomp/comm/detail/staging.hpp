@@ -11,13 +11,15 @@ using StagingSpace = Kokkos::SharedHostPinnedSpace;
 using StagingSpace = Kokkos::HostSpace;
 #endif
 
-/// A host buffer that grows to the largest use and never shrinks.
+/// A host buffer that grows with the largest use, by half more than it, and never shrinks: sizes of messages vary a
+/// little from step to step.
 class StagingBuffer {
  public:
   std::byte* reserve(index_t bytes) {
     if (static_cast<index_t>(m_buffer.size()) < bytes) {
       m_buffer = Kokkos::View<std::byte*, StagingSpace>(
-          Kokkos::view_alloc(Kokkos::WithoutInitializing, "gradcomp::comm::staging"), static_cast<std::size_t>(bytes));
+          Kokkos::view_alloc(Kokkos::WithoutInitializing, "gradcomp::comm::staging"),
+          static_cast<std::size_t>(bytes + bytes / 2));
     }
     return m_buffer.data();
   }

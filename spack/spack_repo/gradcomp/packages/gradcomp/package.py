@@ -53,6 +53,9 @@ class Gradcomp(CMakePackage, CudaPackage, ROCmPackage):
     depends_on("kokkos+cuda+wrapper+cuda_constexpr", when="+cuda")
     depends_on("kokkos-kernels@5.0:+cuda+cublas scalars=float,double", when="+cuda")
     for arch in CudaPackage.cuda_arch_values:
+        if not arch.isdigit():  # 90a and the like
+            conflicts("+cuda", when=f"cuda_arch={arch}", msg="not known to Kokkos")
+            continue
         depends_on(f"kokkos cuda_arch={arch}", when=f"+cuda cuda_arch={arch}")
         depends_on(f"kokkos-kernels cuda_arch={arch}", when=f"+cuda cuda_arch={arch}")
         depends_on(f"nccl+cuda cuda_arch={arch}", when=f"+nccl cuda_arch={arch}")
@@ -72,6 +75,7 @@ class Gradcomp(CMakePackage, CudaPackage, ROCmPackage):
         depends_on("py-pandas", type="run")
         depends_on("py-matplotlib", type="run")
         depends_on("py-jinja2", type="run")
+        depends_on("py-jsonschema", type="run")
         depends_on("py-scikit-learn", type="run")
 
     conflicts("+nccl", when="~cuda", msg="NCCL is for NVIDIA GPUs: +cuda")

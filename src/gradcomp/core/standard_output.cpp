@@ -1,0 +1,25 @@
+#include "gradcomp/core/standard_output.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+#include "gradcomp/core/error.hpp"
+
+namespace gradcomp {
+
+void let_writes_fail() {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+void finish_standard_output() {
+  errno = 0;
+  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  const int reason = errno;
+  require(written, "cannot write to the standard output{}{}", reason != 0 ? ": " : "",
+          reason != 0 ? std::strerror(reason) : "");
+}
+
+}  // namespace gradcomp
