@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "gradcomp/core/error.hpp"
+#include "gradcomp/core/allowed.hpp"
 #include "gradcomp/core/version_config.hpp"
 #include "gradcomp/data/files.hpp"
 #include "gradcomp/nn/networks/shapes.hpp"
@@ -49,7 +49,7 @@ void define(CLI::App& app, BenchOptions& options) {
       ->check(CLI::Range(1, 4096));
   app.add_option("--memory", options.memory_gb,
                  "GB of memory that a case may use (default: the free memory); larger cases are left out")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1e-6, 1e9));
   app.add_option("--seed", options.seed, "seed of the synthetic gradient and of the methods")->capture_default_str();
   app.add_option("--output", options.output, "write the results to this JSON file (docs/results-schema.md)");
   app.add_option(
@@ -80,6 +80,7 @@ void fill_defaults(const CLI::App& app, BenchOptions& options) {
   if (options.quick && options.samples == 0) options.samples = quick_samples;
   if (!synthetic) return;
   if (options.full) options.sizes = full_sizes();
+  require_distinct("--sizes", options.sizes);
   if (!options.sizes.empty()) return;
   options.sizes = {1 << 16, 1 << 20};
   if (!options.quick) options.sizes.push_back(1 << 24);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "gradcomp/core/allowed.hpp"
 #include "gradcomp/core/spec_part.hpp"
 #include "gradcomp/exchange/one_rank.hpp"
 #include "gradcomp/exchange/reducer.hpp"
@@ -95,19 +96,20 @@ std::optional<int> parse_command_line(int argc, char** argv, bool prints, Comman
   renamed_option(app, "--time-limit", "--timeout");
   app.add_option("--density-tolerance", line.density_tolerance,
                  "fail if a method's median of achieved / target density is further from 1 than this; 0: off")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0.0, 1e6));
   app.add_flag("--raw", line.raw, "also time MPI_Allreduce of as many floats; not possible over an emulated link");
   app.add_option("--seed", line.reduction.seed, "seed of the gradients and of randomised compressors");
   add_transport(app, line.transport);
   app.add_option("--timeout", line.reduction.limit_seconds,
                  "seconds that a rank waits for the others before the job ends; 0: for ever; a limit moves calls to a "
                  "thread of their own, which costs time; --raw has no limit")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0.0, 1e7));
   app.add_option("--link", line.link, "emulate a link, for example 100Mbit/s,50us; default: the real link");
   app.add_option("--output", line.output, "result file (JSON)");
   moved_option(app, "--list", "gradcomp-methods");
   if (const auto status = parse(app, argc, argv, prints)) return status;
   if (range.least) line.sizes = sizes_between(*range.least, *range.most, range.factor);
+  require_distinct("--sizes", line.sizes);
   require(!line.raw || (line.link.empty() && split_words(line.transport, ':').front() == "mpi"),
           "--raw measures MPI over the real link; not allowed with --link or --transport {}", line.transport);
   return std::nullopt;

@@ -56,6 +56,8 @@ def test_columns_agree_with_the_samples(tmp_path):
     (["--minbytes", "64", "--maxbytes", "8"], "the smaller one"), (["--minbytes", "2", "--maxbytes", "8"], "from 4"),
     (["--minbytes", "8", "--maxbytes", "64", "--stepfactor", "1"], "at least 2"),
     (["--raw", "--link", "1Gbit/s"], "--raw measures MPI over the real link"),
+    (["--sizes", "8,1,8"], "--sizes: 8 is given twice"), (["--timeout", "inf"], "--timeout"),
+    (["--kokkos-num-threads=0"], "--kokkos-num-threads=0 is not allowed; allowed: 1 to 4096"),
     (["--reducers", "rings"], "unknown reducer 'rings'"), (["--methods", "qsgd", "--reducers", "ring"], "none of --reducers ring")])
 def test_wrong_calls_are_one_line(arguments, said, tmp_path):
     done = run("gradcomp-allreduce", *arguments, "--output", tmp_path / "a.json")

@@ -9,7 +9,8 @@ from gradcomp.results import reading
 
 
 def document(program="gradcomp-train", link=None):
-    return {"context": example_results.context(program, link), "benchmarks": [{"name": "a"}]}
+    made = example_results.bench() if program == "gradcomp-bench" else example_results.train(link)
+    return made | {"context": example_results.context(program, link)}
 
 
 def written(path, content):
@@ -37,16 +38,18 @@ def test_records_that_are_none(tmp_path):
     path = tmp_path / "a.json"
     assert refused(reading.read_record, path) == f"cannot read '{path}': No such file or directory"
     assert refused(reading.read_record, written(path, "{")).startswith(f"'{path}' is not valid JSON: ")
-    assert refused(reading.read_record, written(path, {})) == f"'{path}' is not a gradcomp result file: no 'context'"
-    unnamed = document() | {"benchmarks": [{}]}
-    assert refused(reading.read_record, written(path, unnamed)) == f"'{path}' is not a gradcomp result file: no 'name'"
-    unknown = f"'{path}': this report does not know its program or schema_version"
-    assert refused(reading.read_record, written(path, document("other"))) == unknown
-    assert reading.read_record(path, None).program == "other" and reading.read_record(path, ("other",)).program == "other"
+    broken = f"'{path}' breaks docs/results.schema.json at "
+    assert refused(reading.read_record, written(path, {})) == broken + "$: 'context' is a required property"
+    for spoilt, where in (({"benchmarks": [{}]}, "$.benchmarks[0]: "), ({"benchmarks": []}, "$.benchmarks: [] is too short"),
+                          ({"benchmarks": None}, "$.benchmarks: None is not of type 'array'")):
+        assert refused(reading.read_record, written(path, document() | spoilt)).startswith(broken + where)
     later = document()
     later["context"]["gradcomp"]["schema_version"] = 4
-    assert refused(reading.read_record, written(path, later)) == unknown
-    assert refused(reading.read_record, written(path, document() | {"benchmarks": []})) == f"'{path}' holds no results"
+    assert refused(reading.read_record, written(path, later)) == (
+        broken + "$.context.gradcomp.schema_version: 4 is not one of [2, 3]")
+    assert refused(reading.read_record, written(path, document()), ("gradcomp-bench",)) == (
+        f"'{path}' is of 'gradcomp-train'; known are gradcomp-bench")
+    assert reading.read_record(path, ("gradcomp-train",)).program == reading.read_record(path, None).program == "gradcomp-train"
 
 
 def test_a_folder_has_real_links_first(tmp_path):

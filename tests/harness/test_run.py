@@ -20,7 +20,7 @@ def run(*arguments, cwd=None, **variables):
 @pytest.mark.parametrize("arguments", [
     ["nonsense"], ["build", "nonsense"], ["clean", "x"], ["format", "x"], ["shell", "x"], ["docs", "x"], ["lint", "x"],
     ["exec"], ["exec", "true"], ["exec", "--"], ["exec", "-n", "0", "--", "true"], ["exec", "-n", "x", "--", "true"],
-    ["exec", "-n", "2", "true"],
+    ["exec", "-n", "100000", "--", "true"], ["exec", "-n", "2", "true"],
     ["results", "nonsense"], ["results", "kernels", "--nonsense"], ["test", "nonsense"],
 ])
 def test_wrong_calls(arguments):

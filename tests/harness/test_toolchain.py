@@ -24,6 +24,7 @@ pytestmark = pytest.mark.skipif(not may_unshare(), reason="needs Debian and the 
 FAKE = """#!/bin/bash
 while [ "$1" != trixie ]; do shift; done
 mkdir -p "$2/mounted" && mount -t tmpfs none "$2/mounted" 2>/dev/null
+mkdir -p "$2/usr/bin" && install -m 755 /dev/null "$2/usr/bin/env" && install -m 755 /dev/null "$2/usr/bin/bash"
 echo "I: running apt-get update..."
 touch "$2/begun"
 """
@@ -68,6 +69,39 @@ def test_success_then_nothing_to_do(place):
     assert second.communicate() == ("", "") and second.returncode == 0
     assert start(place, "", "path").communicate()[0].strip().endswith(roots(place)[0])
     assert start(place, "", "remove").wait() == 0 and roots(place) == []
+
+
+def test_a_root_that_lost_its_programs_is_made_again(place):
+    assert start(place, "exit 0").wait() == 0
+    (place / "cache/gradcomp" / roots(place)[0] / "usr/bin/env").unlink()
+    again = start(place, "exit 0")
+    assert "has lost files" in again.communicate()[1] and again.returncode == 0
+    assert (place / "cache/gradcomp" / roots(place)[0] / "usr/bin/env").exists()
+
+
+def test_a_root_with_a_mount_is_not_removed(place):
+    """In a mount namespace of the test: files of another folder are seen in the root, and must survive."""
+    assert start(place, "exit 0").wait() == 0
+    root = place / "cache/gradcomp" / roots(place)[0]
+    (place / "files of others").mkdir()
+    (place / "files of others" / "precious").write_text("here")
+    (root / "bound here").mkdir()
+    script = (f"mount --bind '{place}/files of others' '{root}/bound here' && ! XDG_CACHE_HOME='{place}/cache' '{TOOL}' remove && "
+              f"! XDG_CACHE_HOME='{place}/cache' '{TOOL}' remove --all")
+    done = subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr.count("is mounted, and removing") == 2, done.stderr
+    assert (place / "files of others" / "precious").read_text() == "here" and root.is_dir()
+    assert start(place, "", "remove").wait() == 0 and roots(place) == []
+
+
+def test_enter_mounts_nothing_outside_a_namespace_of_its_own(place):
+    own = os.readlink("/proc/self/ns/mnt")
+    (place / "root").mkdir()
+    for outside in (own, "", "nonsense"):
+        words = [TOOL.with_name("toolchain.d") / "enter", "namespace", outside, place / "root", place, place, place, "true"]
+        done = subprocess.run(words, capture_output=True, text=True)
+        assert done.returncode == 2 and done.stderr == "enter: error: not in a mount namespace of its own; call tools/toolchain exec\n"
+    assert list((place / "root").iterdir()) == [] and mounts(place) == []
 
 
 def test_failure_names_the_log(place):

@@ -9,6 +9,7 @@ verb_exec() {
   local ranks=''
   if [ "$1" = -n ]; then ranks=$2 && shift 2; fi
   shift # --
+  if [ "${ranks:-1}" -gt $((64 * $(cores))) ]; then usage_error "exec -n $ranks: at most $((64 * $(cores))) ranks, 64 for each core; mpirun starts more"; fi
   thread_environment "${ranks:-1}"
   command -v "$1" >/dev/null || die "there is no command '$1'; './run build ${GRADCOMP_PRESET:-openmp}' builds the programs"
   if [ -n "$ranks" ]; then exec mpirun -n "$ranks" "$@"; fi

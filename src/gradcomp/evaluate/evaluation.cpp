@@ -1,6 +1,7 @@
 #include "gradcomp/evaluate/evaluation.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "gradcomp/core/atomic_file.hpp"
@@ -14,9 +15,28 @@
 namespace gradcomp::evaluate {
 namespace {
 
+/// STREAM_LABEL, with which the names of dumped files begin.
+std::string dump_name(const Job& job, const MethodSpec& method) {
+  return data::file_name_part(job.stream->name() + "_" + method.label);
+}
+
+/// Throws Error if two messages would be dumped to the same files.
+void check_dumps(const Options& options, const std::vector<Job>& jobs) {
+  if (options.dump_folder.empty()) return;
+  std::map<std::string, std::string> owners;
+  for (const Job& job : jobs) {
+    for (const MethodSpec& method : parse_methods(options.method_list())) {
+      const std::string who = fmt::format("method '{}' on '{}'", method.label, job.stream->name());
+      const auto [found, added] = owners.emplace(dump_name(job, method), who);
+      require(added, "--dump: {} and {} would write the same files; give one another label=...", found->second, who);
+    }
+  }
+  data::require_writable_folder(options.dump_folder);
+}
+
 /// FOLDER/STREAM_LABEL[_stepSTEP].bin and _decoded.npy: the last step's message and what is decoded from it.
 void dump(const Options& options, const Job& job, const MethodEvaluation& evaluation, index_t step) {
-  const std::string name = data::file_name_part(job.stream->name() + "_" + evaluation.spec().label);
+  const std::string name = dump_name(job, evaluation.spec());
   const std::string stem = options.dump_folder + "/" + name + (job.steps > 1 ? fmt::format("_step{}", step) : "");
   write_atomically(stem + ".bin", {}, evaluation.message());
   data::write_npy(stem + "_decoded.npy", evaluation.decoded());
@@ -68,7 +88,7 @@ std::vector<Job> make_jobs(const Options& options) {
     require(names.insert(job.stream->name()).second,
             "two gradients have the name '{}', so their records could not be told apart; rename one of the files",
             job.stream->name());
-  if (!options.dump_folder.empty()) data::require_writable_folder(options.dump_folder);
+  check_dumps(options, jobs);
   return jobs;
 }
 

@@ -1,6 +1,6 @@
 #include "gradcomp/evaluate/options.hpp"
 
-#include "gradcomp/core/error.hpp"
+#include "gradcomp/core/allowed.hpp"
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::evaluate {
@@ -15,7 +15,7 @@ void Options::check() const {
   require(residual_steps >= 0, "--residual-steps {} is not allowed; allowed: 0 or more", residual_steps);
   require(timings >= 1, "--timings {} is not allowed; allowed: at least 1", timings);
   require(trials == 0 || trials >= 2, "--trials {} is not allowed; allowed: 0, or at least 2", trials);
-  require(density_tolerance >= 0, "--density-tolerance {} is not allowed; allowed: 0 or more", density_tolerance);
+  require_between("--density-tolerance", density_tolerance, 0, 1e6);
   require(at.empty() || !training.model.empty(), "--at needs --train: it names steps of that training");
   for (const index_t step : at) {
     require(step >= 0 && step < training.steps, "--at {} is not allowed; allowed: 0 to {}, the last of --steps {}",

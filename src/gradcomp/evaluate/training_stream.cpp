@@ -1,7 +1,7 @@
 #include <cmath>
 #include <utility>
 
-#include "gradcomp/core/error.hpp"
+#include "gradcomp/core/allowed.hpp"
 #include "gradcomp/data/open_task.hpp"
 #include "gradcomp/evaluate/stream.hpp"
 #include "gradcomp/kernels/lanes/arrays.hpp"
@@ -67,7 +67,7 @@ class Training final : public Stream {
 std::unique_ptr<Stream> make_training_stream(const TrainingOptions& options) {
   require(options.steps >= 1, "--steps {} is not allowed; allowed: at least 1", options.steps);
   require(options.batch >= 1, "--batch {} is not allowed; allowed: at least 1 sample", options.batch);
-  require(options.learning_rate > 0, "--lr {} is not allowed; allowed: a number above 0", options.learning_rate);
+  require_between("--lr", options.learning_rate, 1e-12, 1e6);
   auto task = data::open_task(options.dataset);
   auto model = nn::make_model<float>(options.model, task->shape(), static_cast<int>(options.batch));
   return std::make_unique<Training>(options, std::move(task), std::move(model));

@@ -1,12 +1,35 @@
 #include "gradcomp/program/arguments.hpp"
 
+#include <charconv>
+#include <cstdlib>
 #include <string_view>
 
-#include "gradcomp/core/error.hpp"
+#include "gradcomp/comm/mpi_session.hpp"
 
 namespace gradcomp {
+namespace {
+
+constexpr int most_threads = 4096;
+
+/// Kokkos ends a process with a backtrace if it cannot read the number. All ranks have the same.
+void check_threads(const std::string& name, std::string_view text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > most_threads) {
+    throw AgreedError(fmt::format("{}{} is not allowed; allowed: 1 to {}", name, text, most_threads));
+  }
+}
+
+}  // namespace
 
 Arguments::Arguments(int argc, char** argv) {
+  const char* const threads = std::getenv("KOKKOS_NUM_THREADS");
+  if (threads != nullptr) check_threads("KOKKOS_NUM_THREADS=", threads);
+  constexpr std::string_view option = "--kokkos-num-threads=";
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view given = argv[i];
+    if (given.starts_with(option)) check_threads(std::string(option), given.substr(option.size()));
+  }
   for (int i = 0; i < argc; ++i) {
     const bool is_kokkos = std::string_view(argv[i]).starts_with("--kokkos-");
     if (i == 0 || is_kokkos) m_kokkos.push_back(argv[i]);

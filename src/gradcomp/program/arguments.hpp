@@ -10,6 +10,7 @@ namespace gradcomp {
 /// ends with a null pointer.
 class Arguments {
  public:
+  /// Throws AgreedError if KOKKOS_NUM_THREADS or --kokkos-num-threads is no number of threads.
   Arguments(int argc, char** argv);
   Arguments(const Arguments&) = delete;
   Arguments& operator=(const Arguments&) = delete;

@@ -5,6 +5,7 @@
 #include "gradcomp/comm/agree.hpp"
 #include "gradcomp/core/atomic_file.hpp"
 #include "gradcomp/data/files.hpp"
+#include "gradcomp/report/read_json.hpp"
 #include "gradcomp/train/snapshot.hpp"
 
 namespace gradcomp::train {
@@ -49,14 +50,15 @@ index_t read_manifest(const std::string& folder, const report::Json& settings) {
   const std::string path = manifest_of(folder);
   const auto bytes = data::read_file(path);
   try {
-    const auto manifest = report::Json::parse(bytes.begin(), bytes.end());
+    const auto manifest = report::parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                                             fmt::format("'{}' is not a checkpoint", path));
     require(manifest.at("format") == checkpoint_format, "'{}' is not a checkpoint of this version", path);
     const auto& found = manifest.at("settings");
     for (const auto& [key, value] : settings.items()) {
       require(found.contains(key) && found[key] == value, "--resume: '{}' was made with {} {}, but this job has {}",
               path, key, found.contains(key) ? found[key].dump() : "unknown", value.dump());
     }
-    return manifest.at("step").get<index_t>();
+    return report::whole_number(manifest.at("step"), fmt::format("'{}': its step", path), 0, index_t{1} << 50);
   } catch (const report::Json::exception& error) {
     throw Error(fmt::format("'{}' is not a checkpoint: {}", path, error.what()));
   }

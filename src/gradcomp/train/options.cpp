@@ -1,6 +1,6 @@
 #include "gradcomp/train/options.hpp"
 
-#include "gradcomp/core/error.hpp"
+#include "gradcomp/core/allowed.hpp"
 #include "gradcomp/train/straggler.hpp"
 
 namespace gradcomp::train {
@@ -29,7 +29,7 @@ Options Options::trial(std::uint64_t trial_seed, index_t trial_steps) const {
 void Options::check() const {
   require(steps >= 1, "--steps {} is not allowed; allowed: at least 1", steps);
   require(batch >= 1, "--batch {} is not allowed; allowed: at least 1 sample per rank", batch);
-  require(learning_rate > 0, "--lr {} is not allowed; allowed: a number above 0", learning_rate);
+  require_between("--lr", learning_rate, 1e-12, 1e6);
   require(momentum >= 0 && momentum < 1, "--momentum {} is not allowed; allowed: a number in [0, 1)", momentum);
   require(nn::momentum_form(nesterov) == nn::MomentumForm::heavy_ball || momentum > 0,
           "--nesterov on and powersgd need --momentum above 0");
@@ -37,13 +37,13 @@ void Options::check() const {
           optimiser);
   require(beta1 >= 0 && beta1 < 1, "--beta1 {} is not allowed; allowed: a number in [0, 1)", beta1);
   require(beta2 >= 0 && beta2 < 1, "--beta2 {} is not allowed; allowed: a number in [0, 1)", beta2);
-  require(epsilon > 0, "--epsilon {} is not allowed; allowed: a number above 0", epsilon);
-  require(timeout >= 0, "--timeout {} is not allowed; allowed: 0 or more seconds", timeout);
-  require(weight_decay >= 0, "--weight-decay {} is not allowed; allowed: 0 or more", weight_decay);
+  require_between("--epsilon", epsilon, 1e-30, 1);
+  require_between("--timeout", timeout, 0, 1e7, "seconds");
+  require_between("--weight-decay", weight_decay, 0, 1000);
   require(warmup >= 0 && warmup <= steps, "--warmup {} is not allowed; allowed: 0 to --steps ({})", warmup, steps);
   require(length >= 0, "--length {} is not allowed; allowed: 0 or more steps", length);
-  require(clip >= 0, "--clip {} is not allowed; allowed: 0 or more", clip);
-  require(skew >= 0, "--skew {} is not allowed; allowed: 0 or more", skew);
+  require_between("--clip", clip, 0, 1e30);
+  require_between("--skew", skew, 0, 1e9);
   require(bucket_kib >= 0, "--bucket-kib {} is not allowed; allowed: auto, or at least 1", bucket_kib);
   require(evaluate_every >= 0, "--evaluate-every {} is not allowed; allowed: 0 or more steps", evaluate_every);
   require(block >= 1, "--block {} is not allowed; allowed: at least 1 step", block);
@@ -51,7 +51,7 @@ void Options::check() const {
           "--quality-tolerance {} is not allowed; allowed: a number in [0, 0.05]; with more, methods of different "
           "quality would match",
           quality_tolerance);
-  require(density_tolerance >= 0, "--density-tolerance {} is not allowed; allowed: 0 or more", density_tolerance);
+  require_between("--density-tolerance", density_tolerance, 0, 1e6);
   require(seeds >= 1, "--seeds {} is not allowed; allowed: at least 1", seeds);
   require(accumulate >= 1 && steps % accumulate == 0 && block % accumulate == 0,
           "--accumulate {} is not allowed; allowed: a divisor of --steps ({}) and --block ({})", accumulate, steps,

@@ -1,9 +1,10 @@
 #include "gradcomp/train/replay.hpp"
 
 #include <fstream>
+#include <iterator>
 
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/report/json.hpp"
+#include "gradcomp/report/read_json.hpp"
 
 namespace gradcomp::train {
 
@@ -11,16 +12,24 @@ std::vector<index_t> recorded_slices(const std::string& path, const std::string&
                                      int ranks) {
   std::ifstream file(path);
   require(file.good(), "--replay-slices: cannot read '{}'", path);
-  const report::Json json = report::Json::parse(file, nullptr, false);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const report::Json json =
+      report::parse_json(text, fmt::format("--replay-slices: '{}' is no result file of gradcomp-train", path));
   require(json.is_object() && json.contains("benchmarks") && json["benchmarks"].is_array(),
           "--replay-slices: '{}' is no result file of gradcomp-train", path);
   for (const report::Json& row : json["benchmarks"]) {
-    if (row.value("label", "") != label || row.value("seed", report::Json()) != report::Json(seed)) continue;
+    if (!row.is_object() || row.value("label", report::Json()) != report::Json(label) ||
+        row.value("seed", report::Json()) != report::Json(seed))
+      continue;
     if (!row.contains("slices")) break;
     const report::Json& slices = row["slices"];
     require(slices.is_array() && std::ssize(slices) == ranks,
             "--replay-slices: '{}' was made with {} ranks, but this job has {}", path, slices.size(), ranks);
-    return slices[static_cast<std::size_t>(rank)].get<std::vector<index_t>>();
+    std::vector<index_t> own;
+    for (const report::Json& count : slices[static_cast<std::size_t>(rank)]) {
+      own.push_back(report::whole_number(count, fmt::format("--replay-slices: '{}': slices", path), 0, 1 << 30));
+    }
+    return own;
   }
   throw Error(fmt::format("--replay-slices: '{}' has no slices of '{}' with seed {}", path, label, seed));
 }

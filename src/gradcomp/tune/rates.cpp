@@ -1,12 +1,14 @@
 #include "gradcomp/tune/rates.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/data/files.hpp"
 #include "gradcomp/method/spec.hpp"
+#include "gradcomp/report/read_json.hpp"
 #include "gradcomp/report/row.hpp"
 #include "gradcomp/train/options_json.hpp"
 
@@ -15,7 +17,21 @@ namespace {
 
 constexpr const char* format = "gradcomp-rates-2";
 
-double number(const report::Json& json) { return json.is_null() ? std::nan("") : json.get<double>(); }
+constexpr double largest = 1e300;
+constexpr index_t most = index_t{1} << 50;  ///< of steps, trials and KiB
+
+/// A quality or a loss, which is null if the trial diverged.
+double number(const report::Json& json, const std::string& what) {
+  return json.is_null() ? std::nan("") : report::real_number(json, what, -largest, largest);
+}
+
+index_t kib_of(const std::string& text, const std::string& what) {
+  index_t kib = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), kib);
+  require(error == std::errc() && end == text.data() + text.size() && kib >= 0 && kib <= most,
+          "{}: the bucket size '{}' is not allowed; allowed: 0 to {}", what, text, most);
+  return kib;
+}
 
 std::optional<SweepConditions> read_conditions(const report::Json& file) {
   if (!file.contains("bucket_sweep")) return std::nullopt;
@@ -37,16 +53,20 @@ Rates::Rates(train::Metric metric, report::Json settings, TrialShape shape, Swee
 Rates Rates::parse(const std::string& text, const std::string& path, train::Metric metric, const report::Json& settings,
                    TrialShape shape, bool to_tune, const SweepConditions& sweep) {
   Rates rates(std::move(metric), settings, shape, sweep);
+  const std::string where = fmt::format("--rates {}: not a file of learning rates", path);
   try {
-    const auto file = report::Json::parse(text);
+    const auto file = report::parse_json(text, where);
     require(file.at("format") == format, "--rates {}: not a file of learning rates ({})", path, format);
     for (const auto& [key, value] : settings.items()) {
       const auto& found = file.at("settings").at(key);
       require(found == value, "--rates {}: tuned for {} {}, but this job has {}", path, key, found.dump(),
               value.dump());
     }
-    const TrialShape found{file.at("trial_steps").get<index_t>(), file.at("trial_ranks").get<int>(),
-                           file.at("trial_rates").get<index_t>(), file.at("trial_seeds").get<index_t>()};
+    const auto count = [&](const char* key, index_t limit = most) {
+      return report::whole_number(file.at(key), fmt::format("{}: {}", where, key), 0, limit);
+    };
+    const TrialShape found{count("trial_steps"), static_cast<int>(count("trial_ranks", 1 << 30)), count("trial_rates"),
+                           count("trial_seeds")};
     require(!to_tune || found.steps == shape.steps, "--rates {}: its trials have {} steps, but --tune-steps is {}",
             path, found.steps, shape.steps);
     require(!to_tune || found.ranks == shape.ranks, "--rates {}: its trials have {} ranks, but this job has {}", path,
@@ -58,24 +78,27 @@ Rates Rates::parse(const std::string& text, const std::string& path, train::Metr
     rates.m_shape = found;
     for (const auto& [method, entry] : file.at("methods").items()) {
       for (const auto& t : entry.at("trials")) {
-        const double rate = t.at("lr");
-        require(rate > 0 && std::isfinite(rate),
-                "--rates {}: the rate {} of '{}' is not allowed; allowed: a number above 0", path, rate, method);
-        rates.add(method, {rate, number(t.at("quality")), number(t.at("loss")), t.at("seconds")});
+        const std::string what = fmt::format("{}: a trial of '{}'", where, method);
+        rates.add(method, {report::real_number(t.at("lr"), what, 1e-12, 1e6), number(t.at("quality"), what),
+                           number(t.at("loss"), what), report::real_number(t.at("seconds"), what, 0, largest)});
       }
+      const Trial* const best = rates.best(method);
+      require(best == nullptr || entry.at("lr") == report::Json(best->rate),
+              "{}: '{}' has lr {}, but its best trial has {}; only trials choose the rate", where, method,
+              entry.at("lr").dump(), best == nullptr ? 0 : best->rate);
     }
     const std::optional<SweepConditions> swept = read_conditions(file);
     const report::Json& buckets = file.at("bucket_step_ms");
     if (!to_tune) rates.m_sweep = swept;
     if (rates.m_sweep == swept) {
       for (const auto& [control, times] : buckets.items()) {
-        for (const auto& [kib, step_ms] : times.items()) rates.add_bucket(control, std::stoll(kib), step_ms);
+        for (const auto& [kib, step_ms] : times.items()) {
+          rates.add_bucket(control, kib_of(kib, where), report::real_number(step_ms, where, 0, largest));
+        }
       }
     }
-  } catch (const std::invalid_argument&) {
-    throw Error(fmt::format("--rates {}: not a file of learning rates: a bucket size is not a number", path));
   } catch (const report::Json::exception& error) {
-    throw Error(fmt::format("--rates {}: not a file of learning rates: {}", path, error.what()));
+    throw Error(fmt::format("{}: {}", where, error.what()));
   }
   return rates;
 }

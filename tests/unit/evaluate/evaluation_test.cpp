@@ -135,6 +135,12 @@ TEST(Evaluation, DumpsTheLastStepOrTheStepsThatWereAskedFor) {
   run(options);
   EXPECT_THAT(files_in(options.dump_folder),
               UnorderedElementsAre("resnet8_fp32_step3.bin", "resnet8_fp32_step3_decoded.npy"));
+  options.methods = "fp32:label=a b,qsgd:label=a_b";
+  EXPECT_EQ(
+      error_of([&] { make_jobs(options); }),
+      "--dump: method 'a b' on 'resnet8' and method 'a_b' on 'resnet8' would write the same files; give one another "
+      "label=...");
+  options.methods = "fp32";
   options.dump_folder = "/dev/null";
   EXPECT_THAT(error_of([&] { make_jobs(options); }), HasSubstr("/dev/null"));
 }

@@ -43,7 +43,7 @@ TEST(EvaluateOptions, SayWhatIsRefusedAndWhatIsAllowed) {
   EXPECT_EQ(refused([](Options& o) { o.trials = 1; }), "--trials 1 is not allowed; allowed: 0, or at least 2");
   EXPECT_EQ(refused([](Options& o) { o.trials = -2; }), "--trials -2 is not allowed; allowed: 0, or at least 2");
   EXPECT_EQ(refused([](Options& o) { o.density_tolerance = -0.5; }),
-            "--density-tolerance -0.5 is not allowed; allowed: 0 or more");
+            "--density-tolerance -0.5 is not allowed; allowed: 0 to 1000000");
   EXPECT_EQ(refused([](Options& o) { o.at = {0}; }), "--at needs --train: it names steps of that training");
   const auto at = [](index_t step) {
     return refused([step](Options& o) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <limits>
 
 #include "error_of.hpp"
 #include "gradcomp/train/options_json.hpp"
@@ -28,7 +29,7 @@ TEST(TrainOptions, SayWhatIsRefusedAndWhatIsAllowed) {
   const std::vector<std::pair<Change, std::string>> cases = {
       {[](Options& o) { o.steps = 0; }, "--steps 0 is not allowed; allowed: at least 1"},
       {[](Options& o) { o.batch = 0; }, "--batch 0 is not allowed; allowed: at least 1 sample per rank"},
-      {[](Options& o) { o.learning_rate = 0; }, "--lr 0 is not allowed; allowed: a number above 0"},
+      {[](Options& o) { o.learning_rate = 0; }, "--lr 0 is not allowed; allowed: 1e-12 to 1000000"},
       {[](Options& o) { o.momentum = 1; }, "--momentum 1 is not allowed; allowed: a number in [0, 1)"},
       {[](Options& o) { o.momentum = 2; }, "--momentum 2 is not allowed; allowed: a number in [0, 1)"},
       {[](Options& o) { o.momentum = -0.1; }, "--momentum -0.1 is not allowed; allowed: a number in [0, 1)"},
@@ -44,14 +45,20 @@ TEST(TrainOptions, SayWhatIsRefusedAndWhatIsAllowed) {
       {[](Options& o) { o.beta2 = 1; }, "--beta2 1 is not allowed; allowed: a number in [0, 1)"},
       {[](Options& o) { o.beta2 = 2; }, "--beta2 2 is not allowed; allowed: a number in [0, 1)"},
       {[](Options& o) { o.beta2 = -1; }, "--beta2 -1 is not allowed; allowed: a number in [0, 1)"},
-      {[](Options& o) { o.epsilon = 0; }, "--epsilon 0 is not allowed; allowed: a number above 0"},
-      {[](Options& o) { o.timeout = -1; }, "--timeout -1 is not allowed; allowed: 0 or more seconds"},
-      {[](Options& o) { o.weight_decay = -1; }, "--weight-decay -1 is not allowed; allowed: 0 or more"},
+      {[](Options& o) { o.epsilon = 0; }, "--epsilon 0 is not allowed; allowed: 1e-30 to 1"},
+      {[](Options& o) { o.learning_rate = std::numeric_limits<double>::infinity(); },
+       "--lr inf is not allowed; allowed: 1e-12 to 1000000"},
+      {[](Options& o) { o.timeout = std::numeric_limits<double>::infinity(); },
+       "--timeout inf is not allowed; allowed: 0 to 10000000 seconds"},
+      {[](Options& o) { o.clip = std::numeric_limits<double>::quiet_NaN(); },
+       "--clip nan is not allowed; allowed: 0 to 1e+30"},
+      {[](Options& o) { o.timeout = -1; }, "--timeout -1 is not allowed; allowed: 0 to 10000000 seconds"},
+      {[](Options& o) { o.weight_decay = -1; }, "--weight-decay -1 is not allowed; allowed: 0 to 1000"},
       {[](Options& o) { o.warmup = 41; }, "--warmup 41 is not allowed; allowed: 0 to --steps (40)"},
       {[](Options& o) { o.warmup = -1; }, "--warmup -1 is not allowed; allowed: 0 to --steps (40)"},
       {[](Options& o) { o.length = -1; }, "--length -1 is not allowed; allowed: 0 or more steps"},
-      {[](Options& o) { o.clip = -1; }, "--clip -1 is not allowed; allowed: 0 or more"},
-      {[](Options& o) { o.skew = -1; }, "--skew -1 is not allowed; allowed: 0 or more"},
+      {[](Options& o) { o.clip = -1; }, "--clip -1 is not allowed; allowed: 0 to 1e+30"},
+      {[](Options& o) { o.skew = -1; }, "--skew -1 is not allowed; allowed: 0 to 1000000000"},
       {[](Options& o) { o.bucket_kib = -1; }, "--bucket-kib -1 is not allowed; allowed: auto, or at least 1"},
       {[](Options& o) { o.evaluate_every = -1; }, "--evaluate-every -1 is not allowed; allowed: 0 or more steps"},
       {[](Options& o) { o.block = 0; }, "--block 0 is not allowed; allowed: at least 1 step"},
@@ -61,7 +68,7 @@ TEST(TrainOptions, SayWhatIsRefusedAndWhatIsAllowed) {
       {[](Options& o) { o.quality_tolerance = -0.01; },
        "--quality-tolerance -0.01 is not allowed; allowed: a number in [0, 0.05]; with more, methods of different "
        "quality would match"},
-      {[](Options& o) { o.density_tolerance = -1; }, "--density-tolerance -1 is not allowed; allowed: 0 or more"},
+      {[](Options& o) { o.density_tolerance = -1; }, "--density-tolerance -1 is not allowed; allowed: 0 to 1000000"},
       {[](Options& o) { o.seeds = 0; }, "--seeds 0 is not allowed; allowed: at least 1"},
       {[](Options& o) { o.accumulate = 0; },
        "--accumulate 0 is not allowed; allowed: a divisor of --steps (40) and --block (20)"},

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 #include "error_of.hpp"
 #include "gradcomp/core/error.hpp"
@@ -217,11 +218,29 @@ TEST(Rates, RefuseARateThatIsNone) {
   for (const char* rate : {"0", "-0.1", "1e999"}) {
     std::string text = example().text();
     text.replace(text.find("\"lr\": 0.1"), 9, std::string("\"lr\": ") + rate);
-    EXPECT_THAT(
-        refusal(text, settings, shape, true),
-        testing::AnyOf(testing::HasSubstr("a number above 0"), testing::HasSubstr("not a file of learning rates")))
-        << rate;
+    EXPECT_THAT(refusal(text, settings, shape, true), testing::HasSubstr("not a file of learning rates")) << rate;
   }
+}
+
+TEST(Rates, RefuseWhatATuningDoesNotWrite) {
+  const auto with = [](const std::function<void(report::Json&)>& change) {
+    report::Json file = report::Json::parse(example().text());
+    change(file);
+    return refusal(file.dump(), settings, shape, true);
+  };
+  EXPECT_EQ(with([](report::Json&) {}), "");
+  EXPECT_THAT(with([](report::Json& file) { file["trial_steps"] = 10.5; }), testing::HasSubstr("trial_steps: 10.5"));
+  EXPECT_THAT(with([](report::Json& file) { file["trial_ranks"] = 4294967298; }),
+              testing::HasSubstr("trial_ranks: 4294967298 is not allowed"));
+  EXPECT_THAT(with([](report::Json& file) { file["methods"].begin().value()["lr"] = 123.0; }),
+              testing::HasSubstr("has lr 123.0, but its best trial has"));
+  EXPECT_THAT(with([](report::Json& file) { file["methods"].begin().value()["trials"][0]["seconds"] = "x"; }),
+              testing::HasSubstr("allowed: numbers from 0"));
+  for (const char* kib : {"12abc", "-5", "99999999999999999999", ""}) {
+    EXPECT_THAT(with([&](report::Json& file) { file["bucket_step_ms"] = {{"fp32", {{kib, 1.0}}}}; }),
+                testing::HasSubstr(fmt::format("the bucket size '{}' is not allowed", kib)));
+  }
+  EXPECT_THAT(refusal(std::string(100000, '['), settings, shape, true), testing::HasSubstr("more than 100 levels"));
 }
 
 TEST(Rates, OfBucketSizesAloneLeaveTheLearningRates) {
