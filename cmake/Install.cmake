@@ -19,7 +19,9 @@ if(GRADCOMP_ENABLE_PYTHON)
     install(DIRECTORY python/gradcomp/${part} DESTINATION ${package} COMPONENT tools PATTERN __pycache__ EXCLUDE
       PATTERN results.schema.json EXCLUDE) # a link to the file of docs/
   endforeach()
-  install(FILES python/gradcomp/__init__.py python/gradcomp/errors.py python/gradcomp/places.py DESTINATION ${package} COMPONENT tools)
+  foreach(module __init__ errors guarded json_files places)
+    install(FILES python/gradcomp/${module}.py DESTINATION ${package} COMPONENT tools)
+  endforeach()
   install(FILES docs/results.schema.json DESTINATION ${package}/results COMPONENT tools)
   install(PROGRAMS tools/run.d/module DESTINATION ${tools}/run.d COMPONENT tools)
   foreach(tool compare datasets report)

@@ -8,7 +8,8 @@ from reframe.core.builtins import parameter, run_after, run_before, sanity_funct
 from reframe.core.exceptions import SanityError
 from reframe.core.logging import getlogger
 
-from gradcomp.slurm import Refused, chosen, figures, references
+from gradcomp.errors import ToolError
+from gradcomp.slurm import chosen, figures, references
 
 METHODS = "top_k:ratio=0.01,qsgd:bits=4,powersgd:rank=4"
 NODES = chosen.expected()[0]
@@ -50,7 +51,7 @@ class Check(rfm.RunOnlyRegressionTest):
         place = f"{references.path_of(chosen.path())}: [{self.check}.n{self.nodes}]"
         try:
             self.found = self.figures_of(figures.read_record(stage / "out.json", said, self.executable))
-        except Refused as refused:
+        except ToolError as refused:
             raise SanityError(str(refused)) from refused
         for name, reference in expected.items():
             if name not in self.found:

@@ -1,10 +1,13 @@
 """ReFrame's settings, made from slurm/systems/NAME.env. GRADCOMP_SYSTEM is NAME or the path of such a file; without it, local.
 A site edits that file, not this one. PYTHONPATH must name the folder python/."""
+import shlex
+
 from reframe.core.backends import register_launcher
 from reframe.core.exceptions import ConfigError
 from reframe.core.launchers import JobLauncher
 
-from gradcomp.slurm import ROOT, Refused, chosen, script
+from gradcomp.errors import ToolError
+from gradcomp.slurm import ROOT, chosen, script
 
 
 @register_launcher("gradcomp")
@@ -19,7 +22,7 @@ class Launcher(JobLauncher):
 
 def _partition(system):
     """All of the system: jobs as slurm/submit makes them, but without its folder of a sweep."""
-    scheduled = {"scheduler": system["REFRAME_SCHEDULER"], "access": list(map(script.quoted, script.site_options(system))),
+    scheduled = {"scheduler": system["REFRAME_SCHEDULER"], "access": list(map(shlex.quote, script.site_options(system))),
                  "max_jobs": system.number("MAX_JOBS")}
     if system.number("GPUS_PER_NODE"):
         scheduled["access"].append(f"--gpus-per-node={system['GPUS_PER_NODE']}")
@@ -42,5 +45,5 @@ def _configuration():
 
 try:
     site_configuration = _configuration()
-except Refused as refused:
+except ToolError as refused:
     raise ConfigError(str(refused)) from refused
