@@ -35,7 +35,8 @@ def list_files(folder, suffixes, classes=None):
     paths = [(folder / name / file, label) for label, name in enumerate(classes) if name in found
              for file in sorted(os.listdir(folder / name))]
     taken = [(path, label) for path, label in paths if path.suffix.lower() in suffixes and not path.name.startswith(".")]
-    others = collections.Counter(path.suffix.lower() or "no ending" for path, _ in paths if (path, _) not in set(taken))
+    kept = {path for path, _ in taken}
+    others = collections.Counter(path.suffix.lower() or "no ending" for path, _ in paths if path not in kept)
     for what, names in (("folders", [name for name in below if name not in found]),
                         ("files", [f"{count} of {ending}" for ending, count in sorted(others.items())])):
         if names:
@@ -53,9 +54,8 @@ def counts(train, test, classes):
     numbers = [collections.Counter(label for _, label in files) for files in (train, test)]
     if len(classes) <= 20:
         return "; ".join(f"{name}: {numbers[0][label]} + {numbers[1][label]}" for label, name in enumerate(classes))
-    most = [(min(of_split[label] for label in range(len(classes))), max(of_split[label] for label in range(len(classes))))
-            for of_split in numbers]
-    return f"{most[0][0]} to {most[0][1]} + {most[1][0]} to {most[1][1]} of each class"
+    ranges = [sorted(of_split[label] for label in range(len(classes))) for of_split in numbers]
+    return " + ".join(f"{sizes[0]} to {sizes[-1]}" for sizes in ranges) + " of each class"
 
 
 def split_classes(folder, share, suffixes):

@@ -63,8 +63,7 @@ std::vector<Link> parse_links(const std::string& text) {
       });
   require(good,
           "link '{}' is not allowed; allowed: RATE,...[,LATENCY] with rates of 1 bit/s to 1000000 Gbit/s (bit/s, "
-          "kbit/s, Mbit/s, "
-          "Gbit/s) and a latency of up to 1000 s (us, ms), such as 1Gbit/s,50us",
+          "kbit/s, Mbit/s, Gbit/s) and a latency of up to 1000 s (us, ms), such as 1Gbit/s,50us",
           text);
   for (std::size_t i = 0; i < links.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {

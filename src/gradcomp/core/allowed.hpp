@@ -19,7 +19,7 @@ template <class T>
 void require_distinct(const char* name, std::vector<T> values) {
   std::sort(values.begin(), values.end());
   const auto twice = std::adjacent_find(values.begin(), values.end());
-  require(twice == values.end(), "{}: {} is given twice", name, *twice);
+  if (twice != values.end()) throw Error(fmt::format("{}: {} is given twice", name, *twice));
 }
 
 }  // namespace gradcomp

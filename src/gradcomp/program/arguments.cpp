@@ -10,9 +10,10 @@ namespace gradcomp {
 namespace {
 
 constexpr int most_threads = 4096;
+constexpr std::string_view threads_option = "--kokkos-num-threads=";
 
 /// Kokkos ends a process with a backtrace if it cannot read the number. All ranks have the same.
-void check_threads(const std::string& name, std::string_view text) {
+void check_threads(std::string_view name, std::string_view text) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > most_threads) {
@@ -25,13 +26,10 @@ void check_threads(const std::string& name, std::string_view text) {
 Arguments::Arguments(int argc, char** argv) {
   const char* const threads = std::getenv("KOKKOS_NUM_THREADS");
   if (threads != nullptr) check_threads("KOKKOS_NUM_THREADS=", threads);
-  constexpr std::string_view option = "--kokkos-num-threads=";
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view given = argv[i];
-    if (given.starts_with(option)) check_threads(std::string(option), given.substr(option.size()));
-  }
   for (int i = 0; i < argc; ++i) {
-    const bool is_kokkos = std::string_view(argv[i]).starts_with("--kokkos-");
+    const std::string_view given = argv[i];
+    const bool is_kokkos = given.starts_with("--kokkos-");
+    if (given.starts_with(threads_option)) check_threads(threads_option, given.substr(threads_option.size()));
     if (i == 0 || is_kokkos) m_kokkos.push_back(argv[i]);
     if (i == 0 || !is_kokkos) m_own.push_back(argv[i]);
   }
