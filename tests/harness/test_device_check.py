@@ -271,6 +271,7 @@ def test_a_command_ends_at_its_limit_with_all_that_it_started(tmp_path):
 def test_a_failing_command_is_told_by_its_error(tmp_path):
     with pytest.raises(children.StepFailed, match=r"status 3 of .*: x: error: this went wrong$"):
         children.run(["sh", "-c", "echo begin; echo x: error: this went wrong >&2; echo end; exit 3"], tmp_path / "log")
+    assert children.telling("it ended badly\n\0\n\0\0") == "it ended badly"
     with pytest.raises(children.StepFailed, match="cannot start no-such-program"):
         children.run(["no-such-program"], tmp_path / "log")
 

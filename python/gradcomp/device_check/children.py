@@ -31,6 +31,7 @@ def _end(process):
 
 def telling(text):
     """The line of an output that says most about a failure."""
+    text = text.replace("\0", "")  # mpirun ends its outputs with some
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("[ ")]
     errors = [line for line in lines if "error" in line.lower()] or lines[-1:]
     return errors[0][:300] if errors else "it said nothing"
