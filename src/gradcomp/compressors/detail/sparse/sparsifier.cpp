@@ -134,13 +134,14 @@ Message Sparsifier::produce(const Exec& exec, int, const Step& step, State& stat
 Message Sparsifier::emit(const Exec& exec, const Source& source, SparseState& state) const {
   Message message;
   const index_t kept = state.selector.kept();
-  const bool exact = m_coding.values->exact;
+  const bool exact = info().sends_values;
   Source silent = source;
   silent.kind = Source::Kind::none;  // it remembers nothing; the selector reads its own candidates
   message.kind = MessageKind::bytes;
   message.payload = state.payload;
   const coders::SparseTarget target = state.coder.target(message.payload, kept);
   state.selector.emit(exec, state.tiles, exact ? source : silent, target.indices, target.values);
+  if (!exact) change_values(exec, target.indices, target.values, kept, state);
   message.size = state.coder.encode(exec, header(state.layout.count(), kept), target.indices, target.values, kept,
                                     message.payload);
   message.sparse = {target.indices, target.values, kept};

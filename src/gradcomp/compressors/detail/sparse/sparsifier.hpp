@@ -91,6 +91,10 @@ class Sparsifier : public Compressor {
   /// do all of this: if the host does not look (Context::host_looks), it knows neither the moments nor which segments
   /// are open, and the gradient may contain numbers that are not finite.
   virtual void search(const Exec& exec, const Source& source, SparseState& state, const Context& context) const = 0;
+  /// For a method whose info says that it does not send values as they are (Info::sends_values): replaces values[0 ..
+  /// kept), the elements of a at indices[0 .. kept) (device), by what it sends. The memory keeps the rest, a - decoded.
+  virtual void change_values(const Exec& /*exec*/, const std::uint32_t* /*indices*/, float* /*values*/,
+                             index_t /*kept*/, SparseState& /*state*/) const {}
   /// Called after the choice, unless the step is flagged. state.selector.chosen() says what became of the selections,
   /// and the host may read what kernels shared.
   virtual void record(SparseState& /*state*/) const {}
