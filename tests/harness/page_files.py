@@ -70,7 +70,7 @@ class Toy(Page):
                 Job("second", ("fake-bench", "--input", self.leaf, "--size", self.size), "what reads it")]
 
     def text(self, records, options):
-        out = Text(self, "toy", records)
+        out = Text(self, "toy", records, "Two.")
         out.add("Rows", "Of both.", (["record", "rows"], [[name, len(record.rows)] for name, record in records.items()]))
         return out.whole()
 

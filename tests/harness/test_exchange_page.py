@@ -268,7 +268,7 @@ def test_missing_records_are_named_and_their_sections_left_out(tmp_path):
     done, page = page_of(tmp_path, "bars_resnet8_2_100mbit", "stragglers_slow", "stragglers_uneven", "scaling_2_memory")
     assert done.returncode == 0, done.stderr
     assert [line for line in page.splitlines() if line.startswith("## ")] == [
-        "## resnet8, 2 ranks, 100 Mbit/s, throughput only", "## Commands"]
+        "## How it was measured", "## resnet8, 2 ranks, 100 Mbit/s, throughput only", "## Commands"]
     assert "not been measured yet: `gradient_resnet8`, `errors_resnet8`, `stragglers_even`, `scaling_1`, `scaling_2_100mbit`." in page
     assert f"| {DASH} | 21.1 |" in page, "without its record there is no error"
     assert "Best compressed: `top_k:ratio=0.01`, " in page and "best dense: `fp16`, " in page
@@ -278,7 +278,7 @@ def test_a_page_with_all_records_has_all_sections(tmp_path):
     done, page = page_of(tmp_path, *exchange.PAGE.names(options(quick=True)))
     assert done.returncode == 0, done.stderr
     assert [line for line in page.splitlines() if line.startswith("## ")] == [
-        "## resnet8, 2 ranks, 100 Mbit/s, throughput only", "## A slow rank", "## Ranks of uneven speed",
+        "## How it was measured", "## resnet8, 2 ranks, 100 Mbit/s, throughput only", "## A slow rank", "## Ranks of uneven speed",
         "## Scaling over shared memory, throughput only",
         "## Scaling over links of 100 Mbit/s, throughput only", "## Commands"]
     assert "Not complete" not in page and "| 0.810 | 21.1 |" in page, "the error of top_k is 0.9"

@@ -1,4 +1,4 @@
-"""Every page of docs/results is what its records give: no figure of it was typed."""
+"""Every page of docs/results is what its records give, since no figure of it was typed, and begins with its answer."""
 import pathlib
 import subprocess
 
@@ -10,6 +10,7 @@ pytest.importorskip("matplotlib")
 from gradcomp.pages import frame, results
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+MOST_WORDS = 120
 
 
 def history():
@@ -28,3 +29,10 @@ def test_a_published_page_follows_from_its_records(name, tmp_path):
     assert done.returncode == 0, done.stderr
     published = (ROOT / "docs/results" / f"{name}.md").read_text(encoding="utf-8")
     assert made.read_text(encoding="utf-8") == published, f"./run results --page {name} makes it again"
+
+
+@pytest.mark.parametrize("page", sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs/results").glob("*.md")))
+def test_a_page_begins_with_a_short_answer(page):
+    title, answer = (ROOT / page).read_text(encoding="utf-8").partition("\n## ")[0].split("\n", 1)
+    assert title.startswith("# ") and answer.strip() and not answer.lstrip().startswith("Made by"), "the answer comes first"
+    assert len(f"{title} {answer}".split()) <= MOST_WORDS

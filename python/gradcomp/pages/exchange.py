@@ -14,9 +14,9 @@ class Exchange(SectionedPage):
     sources = ("python/gradcomp/links",)
     title = "what the exchange costs"
     introduction: ClassVar[list] = [
-        "How near does the best compressed method come to the throughput without communication? What does one slow "
-        "rank cost? What do more ranks bring? What exchanging rarely keeps of the quality is on [a page of its "
-        "own](local-steps.md). Every rank has one thread. "
+        "The table above has the fastest compressed method against the fastest dense one; *yes*: the whole corrected interval of the "
+        "ratio is above 1, *open*: it contains 1; no word: there is none. What exchanging rarely keeps of the quality is on [a page "
+        "of its own](local-steps.md). Every rank has one thread. "
         "Where a title names a rate, the kernel shapes the links ([how](../links.md)); all other ranks share memory.", "",
         "The tables over links and those of scaling are **throughput only**: their few steps, at one learning rate "
         "for all methods, say nothing about quality. Where [the page of training](training.md) has trained the same "
@@ -31,6 +31,10 @@ class Exchange(SectionedPage):
         f"about the bar. {one_gradient.NOTE} {one_gradient.ALONE} `sign` loses the scale: its NMSE is that of +-1. The gradient is of "
         "one rank that trains with `fp32`, with the data, the batch and the largest number of steps of the tables of its model over "
         "links.", ""]
+
+    def answer(self, records, options):
+        said, table = exchange_bars.answer(records, options.quick)
+        return " ".join(filter(None, [said, exchange_stragglers.answer(records), "Quality is on [another page](training.md)."])), table
 
     def accepts(self, kept, words):
         return exchange_bars.accepts(kept, words)

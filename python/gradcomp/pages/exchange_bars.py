@@ -9,7 +9,7 @@ from gradcomp.results import records
 
 from . import one_gradient, training_verdicts
 from .commands import command
-from .intervals import TIMES, mean_interval, ratio_interval
+from .intervals import TIMES, mean_interval, ratio_interval, spans, sure
 from .page import Job
 from .ranks import TINY, rows_of, shaped, sharing
 
@@ -193,6 +193,25 @@ def table(record, known, verdicts, rounds):
               *([verdicts.get(label, text.DASH)] if verdicts else [])] for label, row in rows_of(record).items()]
     return ["method", "step, ms", f"of the throughput of `{BOUND}`", f"speed beside the {word}", "NMSE",
             "KiB sent by a rank a step", *(["quality, of the page of training"] if verdicts else [])], lines
+
+
+def answer(found, quick):
+    """(by how much the fastest compressed method makes steps faster over each link; the same for each model). The interval is corrected
+    for the number of methods among which the fastest was chosen."""
+    cells, speeds = {}, {}
+    for case, over, name in _pairs(quick):
+        if name in found:
+            known = shares(found[name])
+            dense, compressed = best(known, dense_of(known)), best(known, COMPRESSED)
+            link = f"{over.ranks} ranks, {over.rate} Mbit/s"
+            speeds.setdefault(over.rate, []).append(known[compressed] / known[dense])
+            word = sure(interval(found[name], compressed, over.rounds, dense, len(COMPRESSED)))
+            cells.setdefault(case.model, {})[link] = ", ".join(filter(None, [text.ratio(speeds[over.rate][-1]), word]))
+    if not speeds:
+        return "", None
+    links = list(dict.fromkeys(link for row in cells.values() for link in row))
+    return (spans(speeds),
+            (["model", *links], [[model, *(row.get(link, text.DASH) for link in links)] for model, row in cells.items()]))
 
 
 def _held(record, label, bar, rounds):

@@ -3,7 +3,7 @@ import statistics
 
 from gradcomp.output import text
 
-from .intervals import ratio_interval, shown_mean
+from .intervals import ratio_interval, shown_mean, sure
 from .page import Job
 from .ranks import TINY, memory, seeds_of
 
@@ -71,6 +71,17 @@ def table(even, slow):
                       _loss(rows)])
     return ["method", "step, ms: even ranks", "these", "longer by", "speed beside no strategy", "waiting, ms",
             "staleness: mean, largest", "validation loss at the end: even ranks", "these"], lines
+
+
+def answer(found):
+    """How many strategies hide a slow rank."""
+    if SLOW_JOB not in found:
+        return ""
+    seeds, _ = seeds_of(found[SLOW_JOB])
+    steps = {label: [row["step_time_ms"]["mean"] for row in rows] for label, rows in seeds.items()}
+    with_strategy = [label for label in steps if ":strategy=" in label]
+    words = [sure(ratio_interval(steps[label.split(":strategy=")[0]], steps[label])) for label in with_strategy]
+    return f"Beside a rank that is twice as slow, {words.count('yes')} of {len(words)} strategies make steps faster."
 
 
 def write(out, found, quick):

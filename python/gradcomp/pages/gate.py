@@ -78,6 +78,15 @@ def claims(done, simulated):
              not too_many(same.count(1), len(same)), _found(same.count(1), len(same)))]
 
 
+def answer(done, broken):
+    """What the gate finds and what it lets pass. `broken`: how many of its promises the experiments contradict."""
+    slowed, same = ([one for one in done if bool(one.slowdown) == slower] for slower in (True, False))
+    said = [f"{one.statuses.count(1)} of {len(one.statuses)} with {one.slowdown:g} % more" for one in slowed]
+    equal = [status for one in same for status in one.statuses]
+    return (f"The gate called {equal.count(1)} of {len(equal)} comparisons of a build with itself a regression. With a build whose "
+            f"kernel does more work it called {', '.join(said)}. These experiments contradict {broken or 'none'} of its promises.")
+
+
 def experiment(record):
     """Of a record."""
     rows = record.rows
@@ -174,11 +183,12 @@ class Gate(Page):
     def text(self, records, options):
         done, made, simulated = self._done(records), records["quiet"].rows[0], records[SIMULATED].rows[0]
         before, after = made["processes"]
-        out = Text(self, "the gate", records)
+        promises = claims(done, simulated)
+        out = Text(self, "the gate", records, answer(done, sum(not held for _, held, _ in promises)))
         variables = " ".join(f"{name}={value}" for name, value in experiments.ENVIRONMENT.items())
         out.lines += [f"{made['cases']} cases, processes: {before} and {after}, each with `{variables}`; "
                       f"`--bench-args '{options.bench_args}'`.", ""]
-        lines = [[what, "not contradicted" if held else "does not hold", found] for what, held, found in claims(done, simulated)]
+        lines = [[what, "not contradicted" if held else "does not hold", found] for what, held, found in promises]
         out.lines += ["## What the gate promises", "", *markdown.table(["promise", "by these experiments", "failures, or successes"],
             lines), "", "*At most once in a hundred times* does not hold if so many failures would have a probability below "
             f"{100 * DOUBT:g} % (binomial, divided by the number of lines of the simulation). Few comparisons cannot show that it "

@@ -26,3 +26,16 @@ def ratio_interval(theirs, mine, compared=1):
         return None
     _, low, high = mean_interval([math.log(one / other) for one, other in zip(theirs, mine, strict=True)], compared)
     return math.exp(low), math.exp(high)
+
+
+def sure(interval):
+    """Whether a ratio is above 1, in a word, by its interval; empty without one."""
+    if interval is None:
+        return ""
+    return "yes" if interval[0] > 1 else "no" if interval[1] < 1 else "open"
+
+
+def spans(found):
+    """By how much compression makes steps faster at each rate, least and most, from {Mbit/s: ratios}."""
+    said = ", ".join(f"{text.ratio(min(ratios))} to {text.ratio(max(ratios))} over {rate:,.0f} Mbit/s" for rate, ratios in found.items())
+    return f"Compression speeds a step up by {said} (the fastest compressed method against the fastest dense one; *yes*: for certain)."

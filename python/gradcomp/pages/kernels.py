@@ -42,7 +42,7 @@ class Kernels(Page):
 
     def text(self, records, options):
         size = QUICK if options.quick else FULL
-        out = Text(self, "kernels", records)
+        out = Text(self, "kernels", records, *kernels_tables.answer(records["pairs"], size.large))
         out.add("Compress and decompress, throughput only", "One thread, warm, on a synthetic gradient; every answer verified. "
                 "*Pair*: the median time of compress and decompress together, over the time in which the same program reads "
                 "the same gradient once, taken in turn; what an exchange would do is left out. *Bar*: the most that the pair "

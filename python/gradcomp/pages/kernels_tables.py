@@ -56,6 +56,22 @@ def pairs(record):
     return {(row["method"], row["elements"]): row for row in record.rows if row.get("phase") == "pair"}
 
 
+SHOWN = ("fp16", "sign", "qsgd:bits=4", "top_k:ratio=0.01" + PLAIN, "powersgd:rank=4")  # in the table of the answer
+
+
+def answer(record, large):
+    """(how many reads the pairs take, and how many bars they meet; a table of a few methods)"""
+    found = {method: row for (method, elements), row in pairs(record).items() if elements == large}
+    reads = {line.spec: found[line.spec]["read_limit_ratio"] for line in LINES if line.spec in found}
+    low, high = min(reads, key=lambda spec: reads[spec]), max(reads, key=lambda spec: reads[spec])
+    return (f"Compress and decompress of {large:,} elements on one thread take as long as {text.number(reads[low])} reads of the "
+            f"gradient (`{low}`) to {text.number(reads[high])} (`{high}`). {sum(reads[spec] <= bar(spec) for spec in reads)} of "
+            f"{len(reads)} methods meet the bar that was set for them.",
+            (["method", "reads", "ms", "bar"],
+             [[f"`{spec}`", text.number(reads[spec]), text.number(found[spec]["time_ms"]["median"]), text.number(bar(spec))]
+              for spec in SHOWN]))
+
+
 def _rate(row):
     return text.DASH if row is None else text.number(row["elements_per_second"] / 1e6)
 

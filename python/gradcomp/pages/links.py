@@ -7,7 +7,7 @@ from gradcomp.output import text
 
 from . import one_gradient
 from .intervals import ratio_interval, shown_mean
-from .page import Job, Page, Text
+from .page import UNKNOWN, Job, Page, Text
 from .ranks import asked, shaped, slower
 
 CONTROLS = ("fp32", "fp16", "bf16")
@@ -97,6 +97,18 @@ def table(imitated, real, known):
     return (["method", *heads, "NMSE"], lines), counts
 
 
+def answer(summary):
+    """How many emulated steps can be believed, from [(the steps of a line, {verdict: how often})]."""
+    if not summary:
+        return (UNKNOWN,)
+    counts = {word: sum(found[word] for _, found in summary) for word in VERDICTS}
+    said = "Yes" if counts["near"] == sum(counts.values()) else "Only in part"
+    return (f"Is the emulation of links to be believed? {said}: of {sum(counts.values())} emulated steps, {counts['near']} last as long "
+            f"as over links that the kernel shapes, within {100 * NEAR:.0f} % (*near*). {counts['too short']} are too short, "
+            f"{counts['too long']} too long, {counts['open']} open.",
+            (["steps", *VERDICTS], [[title, *map(str, found.values())] for title, found in summary]))
+
+
 def _off(ratio):
     return f"{100 * (ratio - 1):+.0f} %"
 
@@ -136,8 +148,7 @@ class Links(Page):
 
     def text(self, records, options):
         cases, counts, rates, rounds = self._shape(options)
-        out, summary, sections = Text(self, "links", records), [], []
-        out.name_missing(self.names(options))
+        summary, sections = [], []
         for case in cases:
             for ranks in counts:
                 names = {place: [_name(case, ranks, place, number) for number in range(1, rounds + 1)]
@@ -147,18 +158,20 @@ class Links(Page):
                 found = {place: [records[name] for name in those] for place, those in names.items()}
                 steps, verdicts = table(found["emulated"], {rate: found[f"{rate}mbit"] for rate in rates},
                                         one_gradient.nmse(records.get(f"errors_{case.model}")))
-                summary.append([f"`{case.model}`, {ranks} ranks", *map(str, verdicts.values())])
+                summary.append((f"`{case.model}`, {ranks} ranks", verdicts))
                 shared = slower(ranks)
                 note = "" if shared == 1 else (f" {shared} ranks share a core, so the emulated links are slowed by {shared}, and the "
                                                f"shaped ones have 1 / {shared} of the rate.")
                 sections.append((f"{case.model}, {ranks} ranks, throughput only",
                                  f"`{case.model}`, {rounds} rounds of {case.steps} steps.{note}", steps))
-        out.add("Is the emulation to be believed?", "A training step over a link that the kernel shapes ([how](../links.md)), compared "
+        out = Text(self, "links", records, *answer(summary))
+        out.lines += ["A training step over a link that the kernel shapes ([how](../links.md)), compared "
                 "with the same step over the same link as `--link` emulates it. Each rank has one thread. In a round, the emulated "
                 "links and then each shaped link have one job. Times are means. *Off*: emulated over shaped, less one, with its 95 % "
                 f"interval by Student's t over rounds. *Near*: the whole interval is within {100 * NEAR:.0f} %. *Too short*, *too "
                 "long*: the whole interval is beyond it. *Open*: neither. There are few steps and one learning rate: **throughput "
-                f"only**. The table counts methods and rates. {one_gradient.NOTE} {one_gradient.ALONE}", (["steps", *VERDICTS], summary))
+                f"only**. The table above counts methods and rates. {one_gradient.NOTE} {one_gradient.ALONE}", ""]
+        out.name_missing(self.names(options))
         for section in sections:
             out.add(*section)
         return out.whole()

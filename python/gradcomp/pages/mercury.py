@@ -2,7 +2,7 @@
 from typing import ClassVar
 
 from . import mercury_links, mercury_losses, mercury_samplers
-from .page import SectionedPage
+from .page import UNKNOWN, SectionedPage
 
 SECTIONS = {"losses": mercury_losses, "samplers": mercury_samplers, "links": mercury_links}
 
@@ -14,10 +14,14 @@ class Mercury(SectionedPage):
     sources = ("python/gradcomp/links", "python/gradcomp/pages/mercury_losses.py")
     title = "importance sampling"
     introduction: ClassVar[list] = [
-        "Does it pay to train more often on samples with large losses, and to compute these losses while gradients "
-        "travel ([importance sampling](../importance-sampling.md))? Every rank has one thread. All samplers of a table "
+        "[Importance sampling](../importance-sampling.md) computes the losses of samples while gradients travel. Every rank has one "
+        "thread. All samplers of a table "
         "have the same learning rate, found for uniform batches on the validation set, and validate equally often. "
         "Intervals are 95 % over the seeds (Student's; with few seeds the end of an interval can exceed 100 %).", ""]
+
+    def answer(self, records, options):
+        said, table = mercury_links.answer(records, options.quick)
+        return " ".join(filter(None, [said, mercury_samplers.answer(records, options.quick)])) or UNKNOWN, table
 
 
 PAGE = Mercury()

@@ -4,7 +4,7 @@ import statistics
 
 from gradcomp.output import text
 
-from .intervals import ratio_interval, shown_mean
+from .intervals import ratio_interval, shown_mean, sure
 from .mercury_samplers import ADAPTIVE, GROUPED, IMAGES, UNGROUPED, UNIFORM, Case, over, seed_by_seed, words
 from .page import Job
 from .ranks import TINY, seeds_of, shaped
@@ -81,6 +81,24 @@ def model_table(record):
                       gain(seeds[plain], rows, "steps_to_target", shorter_by), gain(seeds[plain], rows, "time_to_target_s")])
     return ["sampler", "importance, ms a step", "step predicted, ms", "measured, ms", "off", "speed-up to the target: predicted",
             "measured"], lines
+
+
+def answer(found, quick):
+    """(how many samplers reach the target in less time than uniform batches, by their intervals; by how much)"""
+    cells, words = {}, []
+    for case in (QUICK if quick else FULL).values():
+        seeds, _ = seeds_of(found[case.name]) if case.name in found else ({}, {})
+        for label in (label for label in (UNGROUPED, GROUPED, ADAPTIVE) if label in seeds):
+            pairs = seed_by_seed(seeds[label], seeds[UNIFORM], "time_to_target_s")
+            words.append(sure(ratio_interval(*pairs)) if pairs else "no")
+            cells.setdefault(label, {})[case.title] = gain(seeds[UNIFORM], seeds[label], "time_to_target_s")
+    if not words:
+        return "", None
+    titles = list(next(iter(cells.values())))
+    return ("Training more often on samples with large losses reaches the target in less time than uniform batches in "
+            f"{words.count('yes')} of the {len(words)} cases below (speed-up to the target).",
+            (["sampler", *titles], [[f"`{label.removeprefix('fp32:')}`", *(row[title] for title in titles)]
+                                                                        for label, row in cells.items()]))
 
 
 def write(out, found, quick):

@@ -120,6 +120,17 @@ def table(record):
             "steps saved, seed by seed", "test quality at the end"], lines
 
 
+def answer(found, quick):
+    """How many samplers need fewer steps than uniform batches."""
+    words = []
+    for case in (case for case in (QUICK if quick else FULL) if case.name in found):
+        seeds, _ = seeds_of(found[case.name])
+        words += [fewer(gains(rows, seeds[UNIFORM], len(seeds) - 1)) for label, rows in seeds.items() if label != UNIFORM]
+    known = [word for word in words if word != text.DASH]
+    return (f"In {known.count('fewer')} of {len(known)} comparisons it takes fewer steps for certain, and in {known.count('more')} it "
+            "takes more." if known else "")
+
+
 def write(out, found, quick):
     """Adds a table for each case whose record exists."""
     for case in QUICK if quick else FULL:

@@ -12,6 +12,7 @@ from gradcomp.output.files import write_whole
 from gradcomp.results.provenance import machines, too_fast
 from gradcomp.results.records import beside
 
+UNKNOWN = "The records that answer this have not been measured yet."
 HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -84,14 +85,18 @@ class SectionedPage(Page):
 
     sections: ClassVar[dict] = {}  # {name: module}, in the order of the page
     title = ""
-    introduction: ClassVar[list] = []  # lines
+    introduction: ClassVar[list] = []  # lines on how everything was measured
 
     def arguments(self, parser):
         parser.add_argument("--only", action="append", choices=self.sections, metavar="SECTION",
                             help=f"measure this section; may be given more than once (default: all): {', '.join(self.sections)}")
 
+    def answer(self, records, options):
+        """The answer of the page, as Text takes it."""
+        raise NotImplementedError
+
     def text(self, records, options):
-        out = Text(self, self.title, records)
+        out = Text(self, self.title, records, *self.answer(records, options))
         out.lines += self.introduction
         out.name_missing(self.names(options))
         for section in self.sections.values():
@@ -112,10 +117,11 @@ class SectionedPage(Page):
 
 
 class Text:
-    """The text of a page: `lines` come between its head and its commands."""
+    """The text of a page. It begins with `answer`, a sentence or a few, and perhaps a small `table`: together at most 120 words. `lines`
+    come between its head and its commands."""
 
-    def __init__(self, page, title, records):
-        self.page, self.title, self.records, self.lines = page, title, records, []
+    def __init__(self, page, title, records, answer, table=None):
+        self.page, self.title, self.records, self.answer, self.table, self.lines = page, title, records, answer, table, []
 
     def name_missing(self, names):
         """Names the records that the page should have and does not have."""
@@ -147,7 +153,7 @@ class Text:
                 if (labels := too_fast(record))]
         note += ["**To be measured again**: these sent their bytes more than 5 % faster than the rate of the link, as messages do "
                  "that fit into the bucket of the shaper. " + " ".join(fast), ""] if fast else []
-        return templates.fill(HERE, "page.md.j2", title=self.title, tool=self.page.tool,
+        return templates.fill(HERE, "page.md.j2", title=self.title, answer=self.answer, table=self.table, tool=self.page.tool,
                               machines=machines(self.records.values()) + self._equal(), body="\n".join([*note, *self.lines]),
                               start=f"GRADCOMP_PRESET={self.page.preset} " if self.page.preset else "",
                               commands=[shown(words, names) for words, names in repeated.items()])

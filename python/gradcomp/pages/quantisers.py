@@ -108,7 +108,8 @@ class Quantisers(Page):
     def text(self, records, options):
         size = QUICK if options.quick else FULL
         names = [row["method"] for row in records["quality"].rows]
-        out = Text(self, "quantisers, low rank, sketches, hybrids", records)
+        out = Text(self, "quantisers, low rank, sketches, hybrids", records,
+                   *quantisers_tables.answer(records["real"], records["time"]))
         out.add("Quality", f"`laplace_{size.model}`: a double exponential in the tensors of {size.model}; `fp32_step...`: a gradient "
                 f"of a training of {REAL}, in its tensors. Without feedback, except where a method cannot do without. Bits: payload, "
                 "header apart. Bias: mean of "

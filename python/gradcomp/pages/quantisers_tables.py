@@ -38,11 +38,32 @@ def in_reads(row, column):
     return row[column] / limit if limit else None
 
 
+def both_in_reads(row):
+    """Compress and decompress together as in_reads()."""
+    compress, decompress = in_reads(row, "compress_ms"), in_reads(row, "decompress_ms")
+    return None if compress is None else compress + decompress
+
+
 def nmse(row):
     """Squared distance of the decoded values from what the compressor saw, divided by the square of the latter; None if not
     known."""
     error = row["relative_l2_error"]
     return None if error is None else error**2
+
+
+def answer(real, timed, sizes=(1, 2, 4, 8)):
+    """(a sentence, the method with the least error of one gradient of a training among those that send so many bits per element,
+    rounded). `real`: the record of that gradient; `timed`: the record of times."""
+    reads = {row["method"]: both_in_reads(row) for row in timed.rows}
+    lines = []
+    for size in sizes:
+        sending = [row for row in real.rows if round(row["payload_bits_per_element"]) == size]
+        if sending:
+            best = min(sending, key=lambda row: row["relative_l2_error"])
+            lines.append([f"{size}", f"`{best['method']}`", text.number(best["relative_l2_error"]), text.ratio(reads[best["method"]])])
+    return ("Of the methods that send so many bits per element (rounded), these have the least error of one gradient of a training. "
+            "That is no promise for a whole training. *Time*: compress and decompress, in reads of a large gradient by one thread.",
+            (["bits", "method", "relative error", "time"], lines))
 
 
 WHOLE = " (sends this gradient whole)"
@@ -55,11 +76,10 @@ def times(parts):
     for record, names in parts:
         for name in names:
             for row in (row for row in record.rows if row["method"] == name):
-                compress, decompress = in_reads(row, "compress_ms"), in_reads(row, "decompress_ms")
-                both = None if compress is None else compress + decompress
                 lines.append([f"`{name}`{WHOLE if sent_whole(row) else ''}", row["stream"], f"{row['elements']:,}",
-                              text.number(row.get("payload_bits_per_element")), text.ratio(compress), text.ratio(decompress),
-                              text.ratio(both), text.number(nmse(row))])
+                              text.number(row.get("payload_bits_per_element")),
+                              *map(text.ratio, (in_reads(row, "compress_ms"), in_reads(row, "decompress_ms"), both_in_reads(row))),
+                              text.number(nmse(row))])
     return ["method", "gradient", "elements", "bits / element", "compress", "decompress", "both", "NMSE"], lines
 
 

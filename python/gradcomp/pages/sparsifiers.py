@@ -133,7 +133,7 @@ class Sparsifiers(Page):
                   for target in size.targets}
         with_target, (free, named) = list(fixed[size.targets[0]][1].values()), lines_of(joined(records, "no_target"), "")
         choosing = [name for name in with_target if "index=" not in name]  # codings do not change what is kept
-        out = Text(self, "sparsifiers", records)
+        out = Text(self, "sparsifiers", records, *sparsifiers_tables.answer(fixed, choosing, "0.01", DATA[0]))
         out.lines += [f"Gradients: {', '.join(DATA)} (double exponential; double gamma, shape 0.5; double generalised Pareto, "
                       f"xi 0.3; normal), {size.elements:,} elements, {size.repeats} draws; `fp32_step..._gradient`: {MODEL} on "
                       f"{size.dataset}, at three stages of its training, in its tensors; `{MODEL}, loop`: every step of such a "

@@ -1,7 +1,7 @@
 """The page on the sparsifiers: tables from the result files of gradcomp-evaluate, one file per target density."""
 from gradcomp.output import text
 
-from .quantisers_tables import sent_whole
+from .quantisers_tables import both_in_reads, sent_whole
 
 WHOLE = "sent whole"
 LOOPS = {"open": "", "closed": ", loop", "training": ", loop"}
@@ -50,6 +50,25 @@ def quality(record, specs, names):
     return (["method"] + [heading for _, heading in found],
             [[f"`{name}`"] + [WHOLE if sent_whole(row) else text.number(row["relative_l2_error"])
                               for row in (by_method[name, stream] for stream, _ in found)] for name in names])
+
+
+NEAR = 0.1  # the answer counts methods whose mean density in the loop differs from the target by at most this part
+
+
+def answer(records, names, target, timed):
+    """(how many methods keep near to every target in the loop; the densities, errors and times of a few at `target`). `records`:
+    {target: (record, specs)}; `timed`: the gradient of the times."""
+    loop = {one: {specs[row["method"]]: row for row in record.rows if LOOPS[row["loop"]]} for one, (record, specs) in records.items()}
+    near = [name for name in names if all(abs(rows[name]["density_ratio_mean"] - 1) <= NEAR for rows in loop.values())]
+    once, lines = rows_by_method(*records[target]), []
+    for name in ("top_k", "dgc", "sidco:sid=exponential", "redsync", "gaussian_k"):
+        row, trained = once[name, timed], loop[target][name]
+        lines.append([f"`{name}`", text.number(trained["density_ratio_mean"]), text.number(trained["relative_l2_error"]),
+                      text.ratio(both_in_reads(row))])
+    far = ", ".join(f"`{name}`" for name in names if name not in near)
+    return (f"In a training with their memory, {len(near)} of {len(names)} sparsifiers send in the mean what they were asked to, within "
+            f"{100 * NEAR:.0f} % at each target ({', '.join(records)}).{f' Not: {far}.' if far else ''} At target {target}:",
+            (["method", "achieved / target density", "relative error", "time, in reads of a gradient"], lines))
 
 
 def kept_in_loop(record, method):

@@ -6,7 +6,7 @@ import math
 from gradcomp.output import text
 
 from . import one_gradient
-from .intervals import TIMES, ratio_interval, shown_mean
+from .intervals import TIMES, ratio_interval, shown_mean, spans, sure
 from .page import Job, Page, Text
 from .ranks import rows_of
 
@@ -91,6 +91,28 @@ def speed(control, row, link):
     return text.ratio(over(control, link) / over(row, link)) + text.within(interval(control, row, link))
 
 
+def fastest(rows, link, labels):
+    """The row of those with these labels whose mean step over link number `link` is the shortest; diverged ones do not count."""
+    return min((rows[label] for label in labels if not text.diverged([rows[label]])), key=lambda row: over(row, link))
+
+
+def answer(trained):
+    """(by how much the fastest compressed method makes steps faster over each link; the same for each model), from {model: record}. The
+    interval is corrected for the number of methods among which the fastest was chosen."""
+    lines, speeds = [], {}
+    for model, record in trained.items():
+        rows, rates = lines_of(record)
+        cells = []
+        for link, rate in enumerate(rates):
+            dense, compressed = (fastest(rows, link, labels) for labels in (CONTROLS, METHODS))
+            speeds.setdefault(rate, []).append(over(dense, link) / over(compressed, link))
+            known = sure(ratio_interval(blocks(dense, link), blocks(compressed, link), len(METHODS)))
+            cells.append(", ".join(filter(None, [text.ratio(speeds[rate][-1]), known])))
+        lines.append([f"{model}, {next(iter(rows.values()))['parameters'] / 1e6:.1f} M", *cells])
+    return (f"{spans(speeds)} Two ranks, throughput only: no quality was judged.",
+            (["model, parameters", *(f"{rate:,.0f} Mbit/s" for rate in speeds)], lines))
+
+
 def curve(row):
     """The quality on the validation set at each evaluation."""
     return " \N{RIGHTWARDS ARROW} ".join(text.quality(row["metric"], value) for value in row["curve"]["quality"])
@@ -170,7 +192,7 @@ class Traffic(Page):
     def text(self, records, options):
         cases = QUICK if options.quick else FULL
         trained, errors = ({case.model: records[case.model + end] for case in cases} for end in ("", "_error"))
-        out = Text(self, "heavy traffic", records)
+        out = Text(self, "heavy traffic", records, *answer(trained))
         out.lines += ["Two ranks of one thread on one machine, the link emulated, all methods and links in turn in one job. One "
                       "seed, one learning rate for all methods, and so few steps that the quality says at most which methods "
                       "follow `fp32` at first, and nothing where a table says so: **throughput only**. The emulation "

@@ -7,13 +7,15 @@ import sys
 from typing import ClassVar
 
 from gradcomp.errors import ToolError
+from gradcomp.output import text
 from gradcomp.output.files import write_whole
+from gradcomp.report import verdicts
 from gradcomp.results.reading import read_rates
 from gradcomp.results.records import ROOT, checksum, same_sources
 
-from . import comparisons, training_sections, training_tables
+from . import comparisons, training_sections, training_tables, training_verdicts
 from .commands import command
-from .page import Job, Page, Text, write_rows
+from .page import UNKNOWN, Job, Page, Text, write_rows
 
 KJV = pathlib.Path("build/data/kjv.txt")
 CHECKPOINT_STEPS = 100
@@ -57,6 +59,20 @@ class Training(Page):
         self.comparisons = tuple(one for one in comparisons.COMPARISONS if one.page == self.name)
         self.runs = tuple(run for one in self.comparisons for run in one.runs)
 
+    def answer(self, found):
+        """The answer of the page, as Text takes it, from the records with all controls: which methods keep the quality of fp32, and how
+        many of them are faster over shared memory."""
+        shared = {f"{record.rows[0]['model']}, {record.gradcomp['ranks']} ranks": training_verdicts.trained(record)
+                  for record in found if not record.emulated}
+        if not shared:
+            return (UNKNOWN,)
+        every = [one for methods in shared.values() for one in methods.values() if one.compresses and one.matched]
+        labels = dict.fromkeys(label for methods in shared.values() for label, one in methods.items() if one.compresses)
+        return (f"Over shared memory {sum(verdicts.is_faster(one.gain()) for one in every)} of {len(every)} trainings with a compressed "
+                "method that keeps the quality of `fp32` are faster than with the best dense one.",
+                (["quality of `fp32`", *shared], [[f"`{label}`", *(training_verdicts.short(methods[label]) if label in methods else
+                                                                  text.DASH for methods in shared.values())] for label in labels]))
+
     def arguments(self, parser):
         names = [one.name for one in self.comparisons]
         parser.add_argument("--only", action="append", choices=names, metavar="NAME",
@@ -96,7 +112,8 @@ class Training(Page):
             if known is None or set(known.leaves.values()) != {checksum(path)}:
                 raise ToolError(f"'{path}' is not what the record rates_{run.task.name}.json tells of; tools/{self.tool} tunes again")
             edges[run.task.name] = training_tables.at_edge(read_rates(path))
-        out = Text(self, self.title, records)
+        compared = [record for one, found in done.items() for run, record in found.items() if one.by_default and run.controls]
+        out = Text(self, self.title, records, *(self.answer(compared) if compared else [UNKNOWN]))
         out.lines += [self.introduction + training_tables.about_edges(records), ""]
         out.lines += self.to_target if any(run.task and run.task.target for run in self.runs) else []
         out.name_missing([run.name for one in self.comparisons if one.by_default for run in one.runs])

@@ -27,6 +27,11 @@ def shown(value, total, key, show):
     return text.DASH if value is None else show(value)
 
 
+def short(one):
+    """The quality of a method in one word."""
+    return {verdicts.MATCHED: "kept", verdicts.OPEN: "open", verdicts.MISSED: "missed"}.get(one.quality(), verdicts.DIVERGED)
+
+
 def without_reference(found):
     """The verdict on all methods of a run whose reference did not reach the quality with which methods are compared; empty if it
     did, and if there is no reference."""
