@@ -2,7 +2,7 @@
 from typing import ClassVar
 
 from . import exchange_bars, exchange_scaling, exchange_stragglers, one_gradient
-from .page import SectionedPage
+from .page import UNKNOWN, SectionedPage
 
 SECTIONS = {"bars": exchange_bars, "stragglers": exchange_stragglers, "scaling": exchange_scaling}
 
@@ -14,8 +14,8 @@ class Exchange(SectionedPage):
     sources = ("python/gradcomp/links",)
     title = "what the exchange costs"
     introduction: ClassVar[list] = [
-        "The table above has the fastest compressed method against the fastest dense one; *yes*: the whole corrected interval of the "
-        "ratio is above 1, *open*: it contains 1; no word: there is none. What exchanging rarely keeps of the quality is on [a page "
+        "The table above has means. *Yes*: the whole corrected interval of the ratio is above 1, *open*: it contains 1; no word: "
+        "there is none. What exchanging rarely keeps of the quality is on [a page "
         "of its own](local-steps.md). Every rank has one thread. "
         "Where a title names a rate, the kernel shapes the links ([how](../links.md)); all other ranks share memory.", "",
         "The tables over links and those of scaling are **throughput only**: their few steps, at one learning rate "
@@ -34,7 +34,7 @@ class Exchange(SectionedPage):
 
     def answer(self, records, options):
         said, table = exchange_bars.answer(records, options.quick)
-        return " ".join(filter(None, [said, exchange_stragglers.answer(records), "Quality is on [another page](training.md)."])), table
+        return " ".join(filter(None, [said, exchange_stragglers.answer(records)])) or UNKNOWN, table
 
     def accepts(self, kept, words):
         return exchange_bars.accepts(kept, words)

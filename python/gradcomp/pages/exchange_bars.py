@@ -24,6 +24,7 @@ TRAINING = records.ROOT / "docs/results/records/training"
 # {(model, ranks): the run on the page of training that trains this with all controls}
 QUALITIES = {("resnet20", 2): "resnet20", ("resnet20", 4): "resnet20_4", ("lstm_1x96", 2): "lstm", ("lstm_1x96", 4): "lstm_4"}
 SAME = MATCHED  # in the words of that page
+UNJUDGED = "\N{DAGGER}"  # marks a speed-up of which that page knows no quality
 
 
 @dataclasses.dataclass(frozen=True)
@@ -196,21 +197,23 @@ def table(record, known, verdicts, rounds):
 
 
 def answer(found, quick):
-    """(by how much the fastest compressed method makes steps faster over each link; the same for each model). The interval is corrected
-    for the number of methods among which the fastest was chosen."""
+    """(by how much the fastest compressed method makes steps faster over each link; the same for each model). Where the page of training
+    knows qualities, only methods with that of fp32 count. The interval is corrected for the number of methods among which the fastest
+    was chosen."""
     cells, speeds = {}, {}
-    for case, over, name in _pairs(quick):
-        if name in found:
-            known = shares(found[name])
-            dense, compressed = best(known, dense_of(known)), best(known, COMPRESSED)
-            link = f"{over.ranks} ranks, {over.rate} Mbit/s"
+    for case, over, name in (pair for pair in _pairs(quick) if pair[2] in found):
+        known, (verdicts, _) = shares(found[name]), qualities(case.model, over.ranks)
+        among = [label for label in COMPRESSED if not verdicts or verdicts.get(label) == SAME]
+        dense, compressed = best(known, dense_of(known)), best(known, among)
+        if dense and compressed:
             speeds.setdefault(over.rate, []).append(known[compressed] / known[dense])
-            word = sure(interval(found[name], compressed, over.rounds, dense, len(COMPRESSED)))
-            cells.setdefault(case.model, {})[link] = ", ".join(filter(None, [text.ratio(speeds[over.rate][-1]), word]))
+            word = sure(interval(found[name], compressed, over.rounds, dense, len(among)))
+            shown = filter(None, [text.ratio(speeds[over.rate][-1]) + ("" if verdicts else UNJUDGED), word])
+            cells.setdefault(case.model, {})[f"{over.ranks} ranks, {over.rate} Mbit/s"] = ", ".join(shown)
     if not speeds:
         return "", None
     links = list(dict.fromkeys(link for row in cells.values() for link in row))
-    return (spans(speeds),
+    return (f"{spans(speeds)} Its quality is that of `fp32`, at {UNJUDGED} unknown.",
             (["model", *links], [[model, *(row.get(link, text.DASH) for link in links)] for model, row in cells.items()]))
 
 

@@ -81,7 +81,7 @@ def answer(found):
     steps = {label: [row["step_time_ms"]["mean"] for row in rows] for label, rows in seeds.items()}
     with_strategy = [label for label in steps if ":strategy=" in label]
     words = [sure(ratio_interval(steps[label.split(":strategy=")[0]], steps[label])) for label in with_strategy]
-    return f"Beside a rank that is twice as slow, {words.count('yes')} of {len(words)} strategies make steps faster."
+    return f"Beside a rank twice as slow, {words.count('yes')} of {len(words)} strategies help."
 
 
 def write(out, found, quick):

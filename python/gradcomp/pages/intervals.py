@@ -38,4 +38,4 @@ def sure(interval):
 def spans(found):
     """By how much compression makes steps faster at each rate, least and most, from {Mbit/s: ratios}."""
     said = ", ".join(f"{text.ratio(min(ratios))} to {text.ratio(max(ratios))} over {rate:,.0f} Mbit/s" for rate, ratios in found.items())
-    return f"Compression speeds a step up by {said} (the fastest compressed method against the fastest dense one; *yes*: for certain)."
+    return f"Compression speeds a step up by {said}: the fastest compressed against the fastest dense method (*yes*: for certain)."

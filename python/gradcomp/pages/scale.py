@@ -22,7 +22,7 @@ class Scale(Training):
         labels = [label for label, one in next(iter(swept.values())).items() if one.compresses]
         row = found[0].rows[0]
         return ("Over links slower than these rates in Mbit/s, a method is faster than the best dense one and keeps the quality of "
-                f"`fp32` (`{row['model']}`, {row['parameters']:,} parameters; intervals are wide and follow below).",
+                f"`fp32` (`{row['model']}`, {row['parameters']:,} parameters; by the mean, intervals follow below).",
                 (["method", *swept], [[f"`{label}`", *(_pays(methods[label]) for methods in swept.values())] for label in labels]))
 
 
