@@ -1,6 +1,7 @@
 """Draws one figure per case: its throughput and instructions per night, with the gate's verdicts as marks."""
 from gradcomp.gate.decide import FASTER, INCONCLUSIVE, NOT_JUDGED, OK, REGRESSION
-from gradcomp.report.plots import matplotlib, plt
+from gradcomp.report import canvas
+from gradcomp.report.canvas import matplotlib, plt
 
 from .series import ACCEPTED, FIRST, GOOD, INSTRUCTIONS, NOT_COMPARABLE
 
@@ -42,12 +43,7 @@ def draw(name, panels, nights, regressions):
     labels = [f"{nights[place].date[5:]}\n{nights[place].commit[:7]}" for place in shown]
     axes[-1][0].set_xticks(list(shown), labels, fontsize=8)
     axes[-1][0].set_xlim(-0.6, len(nights) - 0.4)
-    axes[0][0].set_title(name)
-    entries = {}
-    for (axis,) in axes:
-        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
-            entries.setdefault(label, handle)
-    figure.legend(entries.values(), entries.keys(), loc="outside right upper", fontsize=9)
+    canvas.finish(figure, name)
     words = "; ".join(f"slower since {one.suspects}" for one in regressions) or "no open regression"
     measured = " and ".join(measure for measure, _ in panels)
     return figure, f"{name}: {measured} of {len(nights)} nights; {words}"

@@ -1,9 +1,8 @@
 """The page: open regressions with their commits, the verdict of each night, and a figure for each case."""
-import io
 import pathlib
 
-from gradcomp.report import build, render
-from gradcomp.report.plots import plt
+from gradcomp.report import build, canvas, render
+from gradcomp.report.canvas import plt
 
 from . import check, drawing, regressions, series
 
@@ -14,11 +13,8 @@ STATES = {0: "good", 1: "REGRESSION", check.NOT_COMPARABLE: "not comparable", 3:
 def _figure(name, drawn, caption):
     """The figure as SVG that keeps text as text: a third of the size, and searchable."""
     figure, alternative = drawn
-    buffer = io.BytesIO()
     with plt.rc_context({"svg.fonttype": "none"}):
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    plt.close(figure)
-    return build.Plot(f"{name}.svg", buffer.getvalue(), alternative, caption)
+        return build.Plot(f"{name}.svg", canvas.saved(figure, "svg"), alternative, caption)
 
 
 def sentence(history, one):
@@ -52,8 +48,8 @@ def _cases(judged, found):
 
 def _newest_context(night):
     arm, counts = night.arm(), night.counts()
-    return build.context([arm.processes[0].record]) if arm else (
-        ["", night.name], [[key, str(value)] for key, value in counts["context"]["gradcomp"].items()])
+    return build.context([arm.processes[0].record]) if arm else [("Context of the newest night", (
+        ["", night.name], [[key, str(value)] for key, value in counts["context"]["gradcomp"].items()]))]
 
 
 def sections(history, judged, found, count):

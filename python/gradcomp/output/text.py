@@ -63,10 +63,16 @@ def within(interval, show=number):
     return f" ({show(interval[0])} to {show(interval[1])})" if interval else ""
 
 
-def crossover(label, at):
-    """A sentence that says at which size a method starts to pay."""
+def crossover(at):
+    """Words that say from which size on a method is faster than the best dense control."""
     if at is None:
-        return f"{label} does not beat the best dense control at the largest size measured"
+        return "does not beat the best dense control at the largest size measured"
     if at == 0:
-        return f"{label} beats the best dense control at every size measured"
-    return f"{label} beats the best dense control from about {size(at)} of gradient on"
+        return "beats the best dense control at every size measured"
+    return f"beats the best dense control from about {size(at)} of gradient on"
+
+
+def listed(words):
+    """Words as a list in a sentence: a, b and c."""
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last

@@ -1,9 +1,10 @@
 """docs/results/training.md: the sections, one for each comparison, with their figures."""
+import dataclasses
 import os
 
-import matplotlib.pyplot as plt
-
 from gradcomp.output import markdown
+from gradcomp.output.files import write_whole
+from gradcomp.report import canvas, curves
 from gradcomp.results.provenance import commit
 
 from . import training_bars, training_links, training_tables, training_verdicts
@@ -14,9 +15,15 @@ MOST_LINES = 16  # largest number of lines that can be distinguished in a figure
 
 def _figure(image, folder, figure, alternative):
     """Writes a figure; returns the lines that show it on a page in `folder`."""
-    figure.savefig(image, format="svg", metadata={"Date": None, "Creator": None})
-    plt.close(figure)
+    write_whole(image, canvas.saved(figure, "svg"))
     return [f"![{alternative}]({os.path.relpath(image, folder)})", ""]
+
+
+def curves_of(record):
+    """The quality against time, steps and bytes, with the names of the table. Returns (figure, alternative text)."""
+    methods = [dataclasses.replace(one, label=label) for label, one in training_verdicts.trained(record).items()]
+    style = canvas.styles(one.label for one in methods)
+    return curves.curves(methods, style, record.link, ["quality"], ["time_s", "step", "wire_bytes"])
 
 
 def _tolerance(record, metric):
@@ -56,7 +63,7 @@ def section(chosen, records, images, folder, edges):
             lines += [*markdown.table(*training_tables.throughputs(record)), ""]
         if len(run.methods) > MOST_LINES or run.task.evaluations == 1:
             continue
-        lines += _figure(images / f"training_{run.name}.svg", folder, *training_tables.curves(record))
+        lines += _figure(images / f"training_{run.name}.svg", folder, *curves_of(record))
     if chosen.name == "bars":
         limits = {run.name: run.bar for run in chosen.runs}
         lines += [*markdown.table(*training_bars.bars({run.name: r for run, r in records.items()}, limits)), ""]

@@ -1,9 +1,6 @@
-"""The tables and the figure of each run on docs/results/training.md, from result files of gradcomp-train."""
-import matplotlib.pyplot as plt
-import numpy as np
-
+"""The tables of each run on docs/results/training.md, from result files of gradcomp-train."""
 from gradcomp.output import text
-from gradcomp.report import frames, plots, verdicts
+from gradcomp.report import frames, verdicts
 
 from .intervals import shown_mean
 from .training_verdicts import behind, shown, trained, value_of, verdict, without_reference
@@ -77,32 +74,3 @@ def throughputs(record):
               *(_beside(_speeds(one), of.get(name)) for name in ("fp32", "top_k", "dgc")),
               shown_mean([row.get("density_ratio_mean") for row in one.rows])] for one in found]
     return ["method", "samples/s", "over `fp32`", "over `top_k`", "over `dgc`", "achieved / target density"], lines
-
-
-def curves(record):
-    """Quality against time, steps and bytes. Returns (figure, alternative text)."""
-    frame = frames.training(record)
-    if frame["seed"].nunique() > 1:  # one line per method
-        frame = frame[frame["seed"] == frame["seed"].min()].assign(label=lambda kept: kept["method"])
-    style = plots.styles(zip(frame["label"], frame["registry"], strict=True))
-    metric = frame["metric"].iloc[0]
-    factor = 100 if metric == "accuracy" else 1
-    figure, axes = plt.subplots(1, 3, figsize=(12, 4.8), sharey=True, layout="constrained")
-    for axis, (key, name, scale) in zip(axes, (("time_s", "training time (s)", 1), ("step", "steps", 1),
-                                               ("wire_bytes", "sent by one rank (MB)", 1e-6)),
-                                       strict=True):
-        for entry in frame.itertuples():
-            x, y = np.array(entry.curve[key], float) * scale, np.array(entry.curve["quality"], float) * factor
-            shown = np.isfinite(x) & np.isfinite(y) & ((x > 0) | (key != "wire_bytes"))
-            if shown.any():
-                axis.plot(x[shown], y[shown], label=entry.label, markersize=4, linewidth=1.4, **style[entry.label])
-        axis.set_xlabel(name)
-        if key == "wire_bytes":
-            axis.set_xscale("log")
-        if metric == "perplexity":
-            axis.set_yscale("log")
-    axes[0].set_ylabel("validation accuracy (%)" if metric == "accuracy" else "validation perplexity")
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=8)
-    figure.suptitle(record.link)
-    return figure, f"Validation {metric} against time, steps and bytes, a line per method, {record.link}"

@@ -1,13 +1,10 @@
 """Builds a report: sections with tables and plots, independent of the output format."""
 import dataclasses
-import io
-
-import matplotlib.pyplot as plt
 
 from gradcomp.output import text
 from gradcomp.results.reading import of_program
 
-from . import frames, gradients, plots, tables, verdicts
+from . import answers, canvas, curves, frames, gradients, plots, tables, verdicts
 
 
 @dataclasses.dataclass
@@ -37,11 +34,7 @@ class Section:
 
 def _plot(name, drawn, caption, kind="png"):
     figure, alternative = drawn
-    buffer = io.BytesIO()
-    # Files hold no dates or versions, so that the same results give the same bytes.
-    figure.savefig(buffer, format=kind, metadata={"Software": None} if kind == "png" else {"Date": None, "Creator": None})
-    plt.close(figure)
-    return Plot(f"{name}.{kind}", buffer.getvalue(), alternative, caption)
+    return Plot(f"{name}.{kind}", canvas.saved(figure, kind), alternative, caption)
 
 
 def sections(records, drawn=True):
@@ -49,8 +42,9 @@ def sections(records, drawn=True):
     trained = [(record, frame) for record in of_program(records, "gradcomp-train")
                if (frame := frames.training(record)) is not None]
     reduced = [(record, frames.allreduce(record)) for record in of_program(records, "gradcomp-allreduce")]
-    everything = [frame for _, frame in trained + reduced]
-    style = drawn and plots.styles([pair for frame in everything for pair in zip(frame["label"], frame["registry"], strict=True)])
+    labels = [one.label for record, _ in trained for one in verdicts.trained(record)] + [
+        label for _, frame in reduced for label in frame["label"]]
+    style = drawn and canvas.styles(labels)
     out = [_training(record, frame, style) for record, frame in trained]
     if reduced:
         out.append(_reduction(reduced, style))
@@ -81,14 +75,14 @@ def _evaluation(record):
 
 def _training(record, frame, style):
     methods = verdicts.trained(record)
-    known = record.gradcomp["options"] | methods[0].rows[0]
-    what = " on ".join(str(known[key]) for key in ("model", "data") if key in known)
+    what = answers.about(record)
     section = Section(f"Training{' ' + what if what else ''}: {record.link}",
                       "emulated link" if record.emulated else "")
-    section.notes = verdicts.findings(record) + tables.broken(frame)
+    section.notes = answers.findings(record) + tables.broken(frame)
     section.tables = [
         ("Methods. Speed-ups compare total times of steps and are shown at matched quality only", tables.methods(frame)),
-        ("Break-down of a step: median of each stage. Exposed is the part of the exchange that overlap did not hide",
+        ("Break-down of a step in ms: medians of the stages, which with the rest add up to the median step. Transfer and waiting (for "
+         "other ranks) are the part of the exchange that overlap did not hide. The rest is negative where stages run at the same time",
          tables.breakdown(frame))]
     for caption, table in (("Over several emulated links. Steps and speed-ups with several seeds are means with 95 % intervals",
                             verdicts.links(methods)),
@@ -98,13 +92,15 @@ def _training(record, frame, style):
     if not style:
         return section
     stem = record.path.stem
+    seeds = curves.seeds(methods)
     section.plots = [
-        _plot(f"{stem}_curves", plots.curves(frame, style, record.link),
-              "Left: against training time. Right: against bytes sent. Better quality further left is better."),
-        _plot(f"{stem}_stages", plots.stages(frame, record.link),
-              "Where the time of a step goes. The mark is the median of whole steps."),
-        _plot(f"{stem}_quality", plots.quality(frame, style, record.link),
-              "Quality against traffic. Hollow: the quality of fp32 was missed, or is open.")]
+        _plot(f"{stem}_curves", curves.curves(methods, style, record.link),
+              "Left: against training time. Right: against bytes sent. Better quality further left is better. At a triangle, a curve "
+              f"leaves the axes. Shown: {seeds}."),
+        _plot(f"{stem}_stages", plots.stages(methods, record.link),
+              "Where the time of a step goes. The mark is the median of whole steps, where stages and rest end."),
+        _plot(f"{stem}_quality", plots.quality(methods, style, record.link),
+              "Quality against traffic, a point per method and seed. Hollow: the quality of fp32 was missed, or is open.")]
     return section
 
 
@@ -112,8 +108,7 @@ def _reduction(reduced, style):
     emulated = any(record.emulated for record, _ in reduced)
     section = Section("The reduction alone", "includes an emulated link" if emulated else "")
     for record, frame in reduced:
-        found = frames.crossovers(frame)
-        section.notes += [f"{record.link}: {text.crossover(label, at)}." for label, at in found.items()]
+        section.notes += answers.crossovers(record.link, frames.crossovers(frame))
         section.tables.append((f"Throughput only: median time of compress, exchange and decompress, {record.link}. Star: fastest of the "
                                "size. NMSE: squared distance of the result from the mean gradient, over its squared length",
                                tables.reductions(frame)))
@@ -136,7 +131,7 @@ def _bench(record):
 
 
 def context(records):
-    """What influenced the runs: (header, rows), a column per file."""
+    """What influenced the runs, and last the variables of their environment: tables as in Section, with a column per file."""
     names = [record.path.name for record in records]
     keys = [("program", lambda r: r.program), ("date", lambda r: r.context["date"]), ("link", lambda r: r.link),
             ("ranks x threads", lambda r: f"{r.gradcomp['ranks']} x {r.gradcomp['threads']}"),
@@ -152,6 +147,10 @@ def context(records):
             ("OpenBLAS core", lambda r: r.gradcomp["openblas_core"] or text.DASH),
             ("seeds", lambda r: ", ".join(map(str, r.gradcomp["seeds"])) or text.DASH),
             ("options", lambda r: ", ".join(f"{key}={value}" for key, value in r.gradcomp["options"].items())),
-            ("failures", lambda r: "; ".join(r.gradcomp.get("failures", [])) or text.DASH),
-            ("environment", lambda r: ", ".join(f"{k}={v}" for k, v in r.gradcomp["environment"].items()) or text.DASH)]
-    return ["", *names], [[name, *(get(record) for record in records)] for name, get in keys]
+            ("failures", lambda r: "; ".join(r.gradcomp.get("failures", [])) or text.DASH)]
+    found = [("Context of each result file", (["", *names], [[name, *(get(record) for record in records)] for name, get in keys]))]
+    variables = sorted({name for record in records for name in record.gradcomp["environment"]})
+    if variables:
+        found.append(("Environment: variables of MPI, OpenMP and other libraries", (["", *names], [
+            [name, *(record.gradcomp["environment"].get(name, text.DASH) for record in records)] for name in variables])))
+    return found

@@ -8,11 +8,9 @@ from gradcomp.guarded import guarded
 from gradcomp.output.files import write_all
 from gradcomp.results.reading import read_folder, read_record
 
-from . import build, gradients, render
+from . import answers, build, gradients, render
 
 TITLE = "gradcomp report"
-LEAD = ("Which method trains to the same quality fastest on this machine and link, how many bytes it moved, where the "
-        "time went, and from which gradient size on compression pays.")
 
 
 def main(arguments=None):
@@ -37,7 +35,7 @@ def _report(options):
     page = pathlib.Path(options.output) if options.output else folder / "report.html"
     if options.text:
         records = [read_record(folder)] if folder.is_file() else read_folder(folder)
-        print(render.as_text(build.sections(records, drawn=False)), end="")
+        print(render.as_text(answers.answer(records), build.sections(records, drawn=False)), end="")
         return 0
     records = read_folder(folder, may_lack=bool(options.gradients))
     parts = build.sections(records)
@@ -47,11 +45,12 @@ def _report(options):
         raise ToolError(f"no results to report in '{folder}'")
     plots = page.parent / "plots"
     context = build.context(records) if records else None
+    lead = answers.answer(records) if records else "How gradients are distributed, beside fitted distributions."
     written = {plots / plot.name: plot.image for part in parts for plot in part.plots}
     if options.markdown:
         relative = os.path.relpath(plots.resolve(), pathlib.Path(options.markdown).resolve().parent)
-        written[pathlib.Path(options.markdown)] = render.as_markdown(options.title, LEAD, parts, context, relative)
-    written[page] = render.as_html(options.title, LEAD, parts, context)
+        written[pathlib.Path(options.markdown)] = render.as_markdown(options.title, lead, parts, context, relative)
+    written[page] = render.as_html(options.title, lead, parts, context)
     plots.mkdir(exist_ok=True)
     write_all(written)
     print(page)

@@ -9,8 +9,9 @@ from gradcomp.output import text
 
 CONTROLS = ("fp32", "fp16", "bf16", "no_exchange")
 DENSE = ("fp32", "fp16", "bf16")
-# The stages that add up to a step; of the exchange only the part that overlap did not hide.
-STACK = ("data", "forward", "backward", "compress", "exposed", "decompress", "update")
+# The stages that add up to a step. Of the exchange only the exposed part counts, which overlap did not hide: bytes moved (transfer), or
+# the rank waited for a slower one (waiting). Ranks that are not in step do not know this split.
+STACK = ("data", "importance", "forward", "backward", "compress", "transfer", "waiting", "exposed", "decompress", "update", "rest")
 
 
 def registry_name(spec):
@@ -28,6 +29,16 @@ def _frame(record, columns):
     rank = {name: order for order, name in enumerate(CONTROLS)}  # controls first, then the order of the job
     return frame.sort_values("registry", key=lambda names: names.map(rank).fillna(len(rank)), kind="stable",
                              ignore_index=True)
+
+
+def parts(row):
+    """{stage: its median ms, in the order of STACK} of a training. With `rest` they add up to the median step. The rest is what no stage
+    counts, and the difference between the slowest rank of each step and medians; where stages run at the same time it is negative."""
+    known = {stage: value for stage, value in row["stages_ms"].items() if value is not None}
+    if "transfer" in known:
+        known.pop("exposed", None)
+    found = {stage: known[stage] for stage in STACK if stage in known}
+    return found | {"rest": row["step_time_ms"]["median"] - sum(found.values())}
 
 
 def unique_labels(frame):
@@ -53,7 +64,8 @@ def training(record):
         "compression_ratio": lambda row: row["compression_ratio"],
         "step_ms": lambda row: row["step_time_ms"]["median"],
         "step_p95_ms": lambda row: row["step_time_ms"]["p95"],
-        "stages": lambda row: row["stages_ms"],
+        "stages": parts,
+        "hidden": lambda row: row["stages_ms"].get("hidden", np.nan),
         "samples_per_second": lambda row: row["samples_per_second"],
         "metric": lambda row: row["metric"],
         "test_quality": lambda row: row.get("test_quality", row["test_accuracy"]),
@@ -64,7 +76,6 @@ def training(record):
         "speedup_vs_best_dense": lambda row: row["speedup_vs_best_dense"],
         "density_ratio": lambda row: row["density_ratio"],
         "replica_hash_equal": lambda row: row["replica_hash_equal"],
-        "curve": lambda row: row["curve"],
     }
     return _frame(dataclasses.replace(record, rows=trained), columns)
 

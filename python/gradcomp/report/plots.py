@@ -1,119 +1,59 @@
-"""The plots. Each function draws one figure and returns (figure, alternative text).
+"""The other plots. Each function draws one figure and returns (figure, alternative text). A figure names what it does not draw."""
+import textwrap
 
-A method keeps its colour, marker and line style in all figures; the controls are grey, so that the eye finds what is
-being tested. Colours are those of Okabe and Ito, which colour-blind readers can tell apart.
-"""
 import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 import numpy as np
 
 from gradcomp.output import text
 
-from . import frames
+from . import canvas, frames
+from .canvas import plt
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C564B", "#7A4FB5")
-MARKERS = "osD^vPX*"
-CONTROL_STYLE = {
-    "fp32": {"color": "#000000", "linestyle": "-", "marker": "."},
-    "fp16": {"color": "#5A5A5A", "linestyle": "--", "marker": "."},
-    "bf16": {"color": "#7F7F7F", "linestyle": "-.", "marker": "."},
-    "no_exchange": {"color": "#A0A0A0", "linestyle": ":", "marker": "."},
-}
 STAGE_COLOURS = {
-    "data": "#D9D9D9", "forward": "#A6BDDB", "backward": "#5B8DB8", "compress": "#E69F00", "exposed": "#D55E00",
-    "decompress": "#F0C987", "update": "#7F7F7F",
+    "data": "#D9D9D9", "importance": "#BCBDDC", "forward": "#A6BDDB", "backward": "#5B8DB8", "compress": "#E69F00",
+    "transfer": "#D55E00", "waiting": "#F4A582", "exposed": "#D55E00", "decompress": "#F0C987", "update": "#7F7F7F", "rest": "#F2F2F2",
 }
-plt.rcParams.update({
-    "font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": "#E6E6E6",
-    "svg.hashsalt": "gradcomp",  # the same results give the same bytes
-    "axes.axisbelow": True, "legend.frameon": False, "figure.dpi": 100, "savefig.dpi": 150, "axes.titlesize": 11,
-})
+STAGE_NAMES = {"transfer": "exchange: transfer", "waiting": "exchange: waiting for other ranks", "exposed": "exchange: exposed"}
 
 
-def styles(labels):
-    """{label: line style} for all (label, registry name) pairs of a report."""
-    result = {}
-    for label, registry in labels:
-        if label in result:
-            continue
-        if registry in CONTROL_STYLE and label == registry:
-            result[label] = CONTROL_STYLE[registry]
-        else:
-            used = sum(1 for name in result if name not in CONTROL_STYLE)
-            result[label] = {"color": COLOURS[used % len(COLOURS)], "marker": MARKERS[used % len(MARKERS)],
-                             "linestyle": "-" if used < len(COLOURS) else "--"}
-    return result
-
-
-def _legend(figure, axes, columns=5):
-    handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=min(columns, max(1, len(labels))), fontsize=9)
-
-
-def _scale(metric):
-    """The factor and the name of the axis of a quality."""
-    return (100, f"test {metric} (%)") if metric == "accuracy" else (1, f"test {metric}")
-
-
-def curves(frame, style, title):
-    """Loss and quality against time and against bytes."""
-    metric = frame["metric"].iloc[0]
-    factor, axis_name = _scale(metric)
-    figure, axes = plt.subplots(2, 2, figsize=(10, 6.6), sharey="row", sharex="col",
-                                layout="constrained")
-    for row, (key, name) in enumerate((("loss", "training loss"), ("quality", axis_name))):
-        axes[row][0].set_ylabel(name)
-        for column, (x_key, x_name) in enumerate((("time_s", "training time (s)"),
-                                                  ("wire_bytes", "sent by one rank (MB)"))):
-            axis = axes[row][column]
-            for entry in frame.itertuples():
-                x = np.array(entry.curve[x_key], float) / (1e6 if x_key == "wire_bytes" else 1)
-                values = entry.curve[key]
-                y = np.array(values, float) * (factor if key == "quality" else 1)
-                shown = np.isfinite(x) & np.isfinite(y)
-                if x_key == "wire_bytes":
-                    shown &= x > 0  # logarithmic: "no_exchange" sends nothing
-                if shown.any():
-                    axis.plot(x[shown], y[shown], label=entry.label, markersize=4, linewidth=1.4, **style[entry.label])
-            if x_key == "wire_bytes":
-                axis.set_xscale("log")
-            if row == 1:
-                axis.set_xlabel(x_name)
-                if metric == "perplexity":
-                    axis.set_yscale("log")
-    figure.suptitle(title)
-    _legend(figure, axes[0][0])
-    return figure, f"{title}: training loss and test {metric} of each method, against time and against bytes sent"
-
-
-def stages(frame, title):
-    """Stacked stage times per method, with the median step as a mark."""
-    figure, axis = plt.subplots(figsize=(10, 1.6 + 0.36 * len(frame)), layout="constrained")
-    positions = np.arange(len(frame))[::-1]
-    left = np.zeros(len(frame))
+def stages(methods, title):
+    """Stacked times of the stages of a step, a bar per method; with the rest they are as long as the step. `methods`:
+    verdicts.Trained, of which the first seed is drawn."""
+    found = [(one.label, frames.parts(one.rows[0]), one.rows[0]["step_time_ms"]["median"]) for one in methods]
+    labels = [canvas.wrapped(label, 40) for label, _, _ in found]
+    lines = sum(1 + label.count("\n") for label in labels)
+    figure, axis = plt.subplots(figsize=(10, 1.5 + 0.12 * lines + 0.24 * len(found)), layout="constrained")
+    positions = np.arange(len(found))[::-1]
+    left = np.zeros(len(found))
     for stage in frames.STACK:
-        values = np.array([entry.get(stage) or 0.0 for entry in frame["stages"]])
-        name = "exposed exchange" if stage == "exposed" else stage
-        axis.barh(positions, values, left=left, height=0.66, color=STAGE_COLOURS[stage], label=name, edgecolor="white",
-                  linewidth=0.5)
+        if not any(stage in parts for _, parts, _ in found):
+            continue
+        values = np.array([max(0, parts.get(stage) or 0) for _, parts, _ in found])
+        axis.barh(positions, values, left=left, height=0.66, color=STAGE_COLOURS[stage], label=STAGE_NAMES.get(stage, stage),
+                  edgecolor="#AAAAAA" if stage == "rest" else "white", linewidth=0.5)
         left += values
-    axis.plot(frame["step_ms"], positions, "|", color="black", markersize=15, label="median step")
-    axis.set_yticks(positions, frame["label"])
+    twice = np.array([max(0, -parts["rest"]) for _, parts, _ in found])
+    if twice.any():
+        axis.barh(positions, twice, left=left - twice, height=0.66, fill=False, hatch="////", edgecolor="#444444", linewidth=0,
+                  label="counted twice (negative rest)")
+    axis.plot([step for _, _, step in found], positions, "|", color="black", markersize=15, label="median step")
+    axis.set_yticks(positions, labels)
     axis.set_xlabel("time per step (ms), median of each stage")
     axis.grid(axis="y", visible=False)
-    axis.set_title(title)
-    _legend(figure, axis, columns=8)
-    return figure, f"{title}: time of each stage of a step, stacked, per method"
+    seed = f"seed {methods[0].rows[0]['seed']}"
+    canvas.finish(figure, f"{title}, {seed}")
+    return figure, f"{title}: time of each stage of a step, stacked, per method, {seed}"
 
 
 def allreduce(panels, style):
     """Time against size, one panel per (title, frame). A ring marks where a method starts to beat the best dense control."""
-    figure, grid = plt.subplots(1, len(panels), figsize=(10 if len(panels) > 1 else 6.5, 5.2), sharey=True,
-                                squeeze=False, layout="constrained")
+    columns = min(2, len(panels))
+    rows = -(-len(panels) // columns)
+    figure, grid = plt.subplots(rows, columns, figsize=(10, 0.6 + 3.9 * rows), sharey=True, squeeze=False, layout="constrained")
     marked = False
-    for axis, (title, frame) in zip(grid[0], panels, strict=True):
+    for axis in grid.flat[len(panels):]:
+        axis.remove()
+    for axis, (title, frame) in zip(grid.flat, panels, strict=False):
         dense = frames.best_dense(frame)
         crossings = frames.crossovers(frame)
         for label, group in frame.groupby("label", sort=False):
@@ -129,36 +69,71 @@ def allreduce(panels, style):
         axis.xaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: text.size(value)))
         axis.tick_params(axis="x", labelrotation=30)
         axis.set_xlabel("dense gradient (float32)")
-        axis.set_title(title)
-    grid[0][0].set_ylabel("compress + exchange + decompress (ms)")
-    entries = {}
-    for axis in grid[0]:
-        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
-            entries.setdefault(label, handle)
-    figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=5, fontsize=9)
-    names = " and ".join(title for title, _ in panels)
-    return figure, f"Time of one reduction against gradient size, per method, on: {names}"
+        axis.set_title(textwrap.fill(title, canvas.characters(figure, 12) // columns - 8))
+    for axis in grid[:, 0]:
+        axis.set_ylabel("compress + exchange + decompress (ms)")
+    canvas.finish(figure)
+    return figure, f"Time of one reduction against gradient size, per method, on: {text.listed([title for title, _ in panels])}"
 
 
-def quality(frame, style, title):
-    """Test quality against payload per step."""
-    metric = frame["metric"].iloc[0]
-    factor, axis_name = _scale(metric)
-    figure, axis = plt.subplots(figsize=(10, 4.6), layout="constrained")
-    for entry in frame.itertuples():
-        if entry.payload_bytes > 0 and not text.missing(entry.test_quality):
-            marker = style[entry.label]["marker"].replace(".", "o")
-            chosen = dict(style[entry.label], linestyle="none", marker=marker, markersize=9)
-            axis.plot([entry.payload_bytes], [factor * entry.test_quality], label=entry.label, **chosen,
-                      markerfacecolor=None if entry.quality_matched else "white")
+def quality(methods, style, title):
+    """Test quality against payload per step, a point per method and seed. `methods`: verdicts.Trained."""
+    first = methods[0].rows[0]
+    accuracy = first["metric"] == "accuracy"
+    points = {one.label: [(row["payload_bytes"], row["test_quality"] * (100 if accuracy else 1)) for row in one.rows
+                          if row["payload_bytes"] > 0 and not text.missing(row["test_quality"])] for one in methods}
+    figure, axis = plt.subplots(figsize=(10, 4.2), layout="constrained")
+    values = {label: np.array(found, float).T[1] for label, found in points.items() if found}
+    followed = [values[one.label] for one in methods if one.matched and one.label in values] or list(values.values())
+    limits = canvas.view(list(values.values()), followed, logarithmic=True) if values and not accuracy else None
+    for one in methods:
+        for number, (bytes_sent, value) in enumerate(points[one.label]):
+            look = dict(style[one.label], linestyle="none", marker=style[one.label]["marker"].replace(".", "o"), markersize=9)
+            label = one.label if number == 0 else None
+            if limits and value > limits[1]:  # a mark at the edge, with the value in the legend
+                label, value = f"{one.label}, ▲ {text.number(value)}", limits[1]
+                look |= {"marker": "^", "clip_on": False}
+            axis.plot([bytes_sent], [value], label=label, **look, markerfacecolor=None if one.matched else "white")
     axis.set_xscale("log")
+    if not accuracy:
+        canvas.logarithmic_y(axis)
+    if limits:
+        axis.set_ylim(limits)
     axis.xaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: text.size(value)))
+    axis.tick_params(axis="x", labelrotation=30)
     axis.set_xlabel("payload per step and rank")
-    axis.set_ylabel(axis_name)
-    axis.set_title(title)
-    handles, labels = axis.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right upper", fontsize=9)
-    return figure, f"{title}: test {metric} against payload bytes per step, a point per method"
+    axis.set_ylabel(f"test {first['metric']}{' (%)' if accuracy else ''}")
+    unsent = [one.label for one in methods if not one.rows[0]["payload_bytes"] > 0]
+    broken = [f"{one.label} {one.diverged}".strip() for one in methods if one.label not in unsent and not points[one.label]]
+    canvas.finish(figure, title, [f"Not drawn, because {why}: {', '.join(some)}." for why, some in (
+        ("nothing is sent", unsent), ("there is no test quality", broken)) if some])
+    return figure, f"{title}: test {first['metric']} against payload bytes per step, a point per method and seed"
+
+
+def links(panels):
+    """Speed-ups against the best dense control by the rate of the link. `panels`: [(title, {label: verdicts.Trained})]."""
+    every = {label: one.compresses for _, methods in panels for label, one in methods.items()}
+    style = canvas.styles(label for label in every if every[label])
+    figure, axes = plt.subplots(1, len(panels), figsize=(max(8, 4 * len(panels)), 3.6), sharey=True, squeeze=False,
+                                layout="constrained")
+    drawn = set()
+    for axis, (title, methods) in zip(axes[0], panels, strict=True):
+        for label, one in methods.items():
+            known = [(rate, gain["mean"], gain["low"] or gain["mean"]) for rate, _, gain in one.links() if gain and one.compresses]
+            if known:
+                rates, means, lows = np.array(known, float).T
+                axis.errorbar(rates, means, yerr=means - lows, label=label, capsize=2, markersize=4, linewidth=1.4, **style[label])
+                drawn.add(label)
+        axis.axhline(1, color="0.5", linewidth=0.8)
+        axis.set(xscale="log", xlabel="rate of the link (Mbit/s)", title=title)
+        axis.set_yscale("log", base=2)
+        axis.xaxis.set_major_formatter("{x:,.0f}")
+        axis.yaxis.set_major_formatter("{x:g}\N{MULTIPLICATION SIGN}")
+    axes[0][0].set_ylabel("speed-up against the best dense")
+    missed = [label for label in every if every[label] and label not in drawn]
+    canvas.finish(figure, left_out=[f"Not drawn, because {why}: {', '.join(some)}." for why, some in (
+        ("these do not compress", [label for label in every if not every[label]]), ("no run shows the quality of fp32", missed)) if some])
+    return figure, "Speed-up against the best dense control by the rate of the link, a panel per number of ranks, a line per method"
 
 
 FIT_STYLE = (("#D55E00", "--"), ("#009E73", "-."), ("#CC79A7", ":"))
@@ -175,6 +150,7 @@ def distributions(title, gradients, kinds):
         tail.plot(*gradient.tail, ".", color="black", markersize=4, label="measured")
         for fit, (colour, line) in zip(gradient.fits, FIT_STYLE, strict=True):
             if fit.frozen is None:
+                tail.plot([], [], line, color=colour, label=f"{fit.name}: no fit")
                 continue
             x = np.geomspace(low, high, 120)
             label = f"{fit.name}, KS {text.number(fit.distance)}"
@@ -192,7 +168,7 @@ def distributions(title, gradients, kinds):
         tail.legend(fontsize=8, loc="lower left")
     axes[0][0].set_ylabel("probability density")
     axes[1][0].set_ylabel("share that is larger (1 - CDF)")
-    figure.suptitle(title)
+    canvas.entitle(figure, title)
     names = " and ".join(kinds[gradient.kind] for gradient in gradients)
     return figure, f"{title}: density and tail of the magnitudes ({names}) beside three fitted distributions"
 

@@ -14,9 +14,9 @@ def as_html(title, lead, parts, context):
     return templates.fill(HERE, "report.html.j2", title=title, lead=lead, parts=parts, context=context, style=style)
 
 
-def as_text(parts):
-    """Notes and tables alone, for a terminal."""
-    lines = []
+def as_text(lead, parts):
+    """The answer, notes and tables alone, for a terminal."""
+    lines = [lead, ""]
     for part in parts:
         lines += [part.title, *(f"- {note}" for note in part.notes), ""]
         for caption, (header, rows) in part.tables:

@@ -1,7 +1,8 @@
 """The tables as (header, rows) of text; rows keep a note on what to emphasise."""
 from gradcomp.output import text
 
-STAGES = ("data", "forward", "backward", "compress", "exchange", "exposed", "decompress", "update")
+from . import frames
+
 TICK, CROSS = "\N{CHECK MARK} yes", "\N{MULTIPLICATION X} no"
 
 
@@ -26,10 +27,11 @@ def methods(frame):
 
 
 def breakdown(frame):
-    """Median milliseconds per stage."""
-    header = ["method"] + [f"{stage} (ms)" for stage in STAGES]
-    return header, [[entry.label] + [text.number(entry.stages.get(stage)) for stage in STAGES]
-                    for entry in frame.itertuples()]
+    """Median milliseconds per stage. All but the last column add up to the step."""
+    stages = [stage for stage in frames.STACK if any(stage in parts for parts in frame["stages"])]
+    return ["method", *stages, "step", "exchange, hidden"], [
+        [entry.label, *(text.number(entry.stages.get(stage)) for stage in stages), text.number(entry.step_ms), text.number(entry.hidden)]
+        for entry in frame.itertuples()]
 
 
 def reductions(frame):

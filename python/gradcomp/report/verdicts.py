@@ -1,4 +1,5 @@
-"""Which methods pay: the speed-ups against the best dense control over all seeds, without and with several emulated links."""
+"""What the judged rows of a training say of its methods: quality and speed-ups over all seeds, without and with several emulated
+links."""
 import dataclasses
 
 from gradcomp.output import text
@@ -76,11 +77,6 @@ def _alone(value):
     return {"mean": value, "low": None, "high": None}
 
 
-def is_faster(gain):
-    """Whether the whole interval of a gain() is above 1."""
-    return bool(gain) and gain["low"] is not None and gain["low"] > 1
-
-
 def shown(gain, show=text.ratio):
     """A gain(), or another mean with low and high, as text."""
     if not gain or gain["low"] is None:
@@ -98,62 +94,6 @@ def trained(record):
         if row.get("run_type") == "aggregate" and row["label"] in found:
             found[row["label"]].total = row
     return list(found.values())
-
-
-def _count(gains):
-    return "1 method" if len(gains) == 1 else f"{len(gains)} methods"
-
-
-def _pays(gains):
-    """Says whether compression pays, from [(label, gain())] of the methods whose speed-up is known."""
-    label, largest = max(gains, key=lambda pair: pair[1]["mean"])
-    if largest["low"] is None:
-        return (f"one seed, no interval. Of {_count(gains)} at the quality of fp32, {label} has the largest speed-up against the "
-                f"best dense control: {text.ratio(largest['mean'])}.")
-    faster = sorted((pair for pair in gains if is_faster(pair[1])), key=lambda pair: -pair[1]["mean"])
-    if faster:
-        listed = ", ".join(f"{name} {shown(gain)}" for name, gain in faster)
-        return ("compression pays, because the whole 95 % interval of the speed-up against the best dense control is above 1 for: "
-                f"{listed}. {_count(gains)} at the quality of fp32 compared, without a correction for their number.")
-    if all(gain["high"] < 1 for _, gain in gains):
-        return ("compression does not pay. All methods at the quality of fp32 are slower than the best dense control with their "
-                f"whole 95 % interval. The largest mean is {shown(largest)}, of {label}.")
-    return ("not told apart. No method at the quality of fp32 is faster than the best dense control with its whole 95 % interval. "
-            f"The largest mean is {shown(largest)}, of {label}.")
-
-
-def findings(record):
-    """Sentences that answer the question of the run: does compression pay?"""
-    compressing = [one for one in trained(record) if one.compresses]
-    matched = [one for one in compressing if one.matched]
-    for one in trained(record):
-        if one.rows[0]["method"] == "fp32" and not one.matched:
-            return [f"{record.link}: nothing says whether compression pays, because fp32 itself "
-                    f"{one.diverged or 'learned too little or missed the target in this run'}."]
-    if not matched:
-        return [f"{record.link}: no compressing method reached the quality of fp32 for certain in this run."] if compressing else []
-    out = []
-    rates = [rate for rate, _, _ in matched[0].links()]
-    cases = {f"{record.link}, {text.number(rate)} Mbit/s": [(one.label, one.links()[place][2]) for one in matched]
-             for place, rate in enumerate(rates)} or {record.link: [(one.label, one.gain()) for one in matched]}
-    for where, gains in cases.items():
-        known = [pair for pair in gains if pair[1]]
-        if known:
-            out.append(f"{where}: {_pays(known)}")
-    if not out:
-        return [f"{record.link}: methods reached the quality of fp32, but nothing says whether they pay: that needs fp32, fp16 and "
-                "bf16 at their best bucket sizes (gradcomp-tune)."]
-    answers = [f"{one.label} {words}" for one in matched if (words := one.pays()) != text.DASH]
-    if answers:
-        out.append(f"Against the best dense control: {'; '.join(answers)}.")
-    for word, said in ((OPEN, "It is open whether these have the quality of fp32"), (MISSED, "Missed the quality of fp32")):
-        labels = [one.label for one in compressing if one.quality() == word]
-        if labels:
-            out.append(f"{said}, so no speed-up is shown: {', '.join(labels)}.")
-    elsewhere = next((row["bucket_sweep"] for row in record.rows if "bucket_sweep" in row), None)
-    if elsewhere:
-        out.append(f"Bucket sizes of the dense controls were timed elsewhere ({elsewhere}); others may be faster here.")
-    return out + [f"{one.label} {one.diverged}." for one in compressing if one.diverged]
 
 
 def over_seeds(methods):

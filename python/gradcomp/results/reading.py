@@ -40,9 +40,12 @@ class Record:
     @property
     def link(self):
         """The link in words. They always say if the link was emulated, and if the run was slowed."""
-        link = self.gradcomp["link"]
-        ranks = self.gradcomp["ranks"]
-        words = "real link" if link["kind"] == "real" else f"{link['kind']} link, {link['text']}"
+        return self.link_of(self.gradcomp["link"]["text"])
+
+    def link_of(self, text):
+        """The same with `text` for the rates of the link."""
+        ranks, kind = self.gradcomp["ranks"], self.gradcomp["link"]["kind"]
+        words = "real link" if kind == "real" else f"{kind} link, {text}"
         return f"{words} ({ranks} rank{'s' if ranks != 1 else ''}){self.mark}"
 
 
