@@ -1,5 +1,5 @@
-"""Every figure of the package, drawn: all labels and legends are inside the canvas, nothing covers the axes, and every method is drawn or
-named as left out."""
+"""Every figure of the package, drawn: all labels and legends are inside the canvas, nothing covers the axes, and every method is drawn
+or named as left out."""
 import ast
 import functools
 import json
@@ -12,6 +12,8 @@ import pytest
 import example_results
 
 pytest.importorskip("matplotlib")
+from matplotlib.text import Text
+
 from example_records import methods, over_seeds, record
 from gradcomp.gate.decide import OK, REGRESSION
 from gradcomp.history import drawing, series
@@ -19,7 +21,6 @@ from gradcomp.output import text
 from gradcomp.pages import training_links, training_sections
 from gradcomp.report import canvas, curves, frames, gradients, plots
 from gradcomp.results import records
-from matplotlib.text import Text
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LONG = "fp32:strategy=local:strategy.period=128:strategy.outer_rate=0.7:strategy.outer_momentum=0.9:strategy.outer_nesterov=on"
@@ -53,8 +54,9 @@ def failed(document):
 
 
 TRAININGS = {
-    "one seed": example_results.train, "seeds": lambda: over_seeds(example_results.train()), "many": lambda: many(example_results.train()),
-    "bad": lambda: bad(example_results.train()), "many bad seeds": lambda: over_seeds(many(bad(example_results.train()))),
+    "one seed": example_results.train, "seeds": lambda: over_seeds(example_results.train()),
+    "many": lambda: many(example_results.train()), "bad": lambda: bad(example_results.train()),
+    "many bad seeds": lambda: over_seeds(many(bad(example_results.train()))),
     "failed": lambda: failed(example_results.train()),
     "one method": lambda: example_results.train() | {"benchmarks": example_results.train()["benchmarks"][3:4]}}
 

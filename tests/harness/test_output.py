@@ -63,9 +63,13 @@ def test_intervals_follow_their_mean():
 
 
 def test_crossovers_by_size():
-    assert text.crossover("a", None) == "a does not beat the best dense control at the largest size measured"
-    assert text.crossover("a", 0) == "a beats the best dense control at every size measured"
-    assert text.crossover("a", 2000) == "a beats the best dense control from about 2.00 kB of gradient on"
+    assert text.crossover(None) == "does not beat the best dense control at the largest size measured"
+    assert text.crossover(0) == "beats the best dense control at every size measured"
+    assert text.crossover(2000) == "beats the best dense control from about 2.00 kB of gradient on"
+
+
+def test_words_are_listed_as_in_a_sentence():
+    assert [text.listed(words) for words in (["a"], ["a", "b"], ["a", "b", "c"])] == ["a", "a and b", "a, b and c"]
 
 
 def test_tables_align_numbers_to_the_right():

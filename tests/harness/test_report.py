@@ -10,7 +10,7 @@ import pytest
 import example_results
 from example_records import record
 from gradcomp.output import text
-from gradcomp.report import frames, tables
+from gradcomp.report import answers, frames, tables
 from gradcomp.results.reading import read_folder
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -118,6 +118,23 @@ def test_emulated_links_are_labelled(made):
     assert markdown.count("**Emulated link**") == 1 and markdown.count("**Includes an emulated link**") == 1
 
 
+def test_the_answer_comes_first_and_the_environment_last(made):
+    for name, begin, variable in (("report.html", '<p class="lead">', '<th scope="row">OMP_NUM_THREADS</th>'),
+                                  ("report.md", "# gradcomp report\n\n", "| OMP_NUM_THREADS | ")):
+        source = (made / name).read_text(encoding="utf-8")
+        assert f"{begin}These runs cannot tell: resnet20 on invented" in source
+        assert source.count("OMP_NUM_THREADS") == 1 and variable in source
+        assert source.index("Context of each result file") < source.index("OMP_NUM_THREADS")
+
+
+def test_methods_of_which_the_same_is_said_are_in_one_sentence():
+    found = dict.fromkeys("abcdefghij") | {"k": 0, "l": 2000}
+    assert answers.crossovers("L", found) == [
+        "L: a, b, c, d, e, f, g, h, i and j: does not beat the best dense control at the largest size measured; k beats the best dense "
+        "control at every size measured; l beats the best dense control from about 2.00 kB of gradient on."]
+    assert answers.crossovers("L", {}) == []
+
+
 def test_a_training_is_named_by_its_model_and_data(made):
     source = (made / "report.html").read_text(encoding="utf-8")
     assert "<h2>Training resnet20 on invented: real link (2 ranks)</h2>" in source
@@ -145,8 +162,8 @@ def test_crossovers(made):
     assert found["powersgd:rank=2"] is None
     # 0.5 + 4e-7 n = 0.06 + 3e-6 n at n = 169,231; interpolation between 2^14 and 2^18 is coarse
     assert 2**16 < found["top_k:ratio=0.01"] < 2**20
-    assert "from about" in text.crossover("x", found["top_k:ratio=0.01"])
-    assert "every size" in text.crossover("x", 0)
+    assert "from about" in text.crossover(found["top_k:ratio=0.01"])
+    assert "every size" in text.crossover(0)
 
 
 def test_crossover_is_the_last_one():
@@ -203,7 +220,8 @@ def test_text_is_for_a_terminal(tmp_path):
     done = report(path, "--text")
     assert done.returncode == 0 and done.stderr == ""
     assert re.search(r"top_k:ratio=0.01 +21.6 kB .* 94.9 % +✓ yes +1.37× +1.17×\n", done.stdout)
-    assert "has the largest speed-up against the best dense control" in done.stdout
+    assert done.stdout.startswith("These runs cannot tell: resnet20 on invented over real link (2 ranks), because one seed has no "
+                                  "interval (at most 1.17×).\n\n")
     assert [found.name for found in tmp_path.iterdir()] == ["train.json"], "nothing is written"
     done = report(tmp_path / "none", "--text")
     assert done.returncode == 2 and "is not a directory" in done.stderr

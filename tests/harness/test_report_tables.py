@@ -36,9 +36,19 @@ def test_a_method_that_diverged_says_so_in_place_of_its_quality():
 
 def test_breakdown():
     lines = shown(tables.breakdown(training()))
-    assert lines[0] == ("method | data (ms) | forward (ms) | backward (ms) | compress (ms) | exchange (ms) | exposed (ms) | "
-                        "decompress (ms) | update (ms)")
-    assert lines[5] == "top_k:ratio=0.01 | 1.00 | 20.0 | 38.0 | 3.00 | 2.00 | 2.00 | 0.400 | 0.600"
+    assert lines[0] == "method | data | forward | backward | compress | exposed | decompress | update | rest | step | exchange, hidden"
+    assert lines[5] == "top_k:ratio=0.01 | 1.00 | 20.0 | 38.0 | 3.00 | 2.00 | 0.400 | 0.600 | 2.00 | 67.0 | 0"
+
+
+def test_stages_and_rest_add_up_to_the_step():
+    row = example_results.train()["benchmarks"][4]
+    row["stages_ms"] |= {"transfer": 1.5, "waiting": 0.25, "importance": 9.0, "hidden": 5.0, "exchange": 7.0}
+    found = frames.parts(row)
+    assert list(found) == [
+        "data", "importance", "forward", "backward", "compress", "transfer", "waiting", "decompress", "update", "rest"]
+    assert sum(found.values()) == pytest.approx(row["step_time_ms"]["median"]) and found["rest"] == pytest.approx(-6.75)
+    row["stages_ms"]["transfer"] = None
+    assert frames.parts(row)["exposed"] == 2.0 and sum(frames.parts(row).values()) == pytest.approx(67)
 
 
 def test_reductions_have_a_star_for_the_fastest_method_of_each_size():

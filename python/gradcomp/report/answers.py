@@ -123,7 +123,7 @@ def answer(records):
             groups[UNKNOWN, unknown] = [None], []
         for rate, gains in cases:
             told, pairs = _told(gains)
-            alone = ", one seed, no interval" if pairs[0][1]["low"] is None else ""
+            alone = pairs[0][1]["low"] is None
             rates, known = groups.setdefault((told, tuple(label for label, _ in pairs) if told == PAYS else alone), ([], []))
             rates.append(rate)
             known += pairs
@@ -140,8 +140,10 @@ def answer(records):
         if told == PAYS:
             return f"with {text.listed([f'{label} ({most(of, label)})' for label in more])} for {listed}"
         if told == NONE:
-            return f"for {listed} (at most {most(of)}{more})"
-        return f"{listed}, because {more if told == UNKNOWN else f'no interval is above 1 (at most {most(of)}{more})'}"
+            return f"for {listed} (at most {most(of)}{', one seed, no interval' if more else ''})"
+        if told == UNTOLD:
+            more = f"{'one seed has no interval' if more else 'no whole interval is above 1'} (at most {most(of)})"
+        return f"{listed}, because {more}"
     parts = []
     for begin, kinds, between in (("compression pays here ", [PAYS], ", and "), ("none pays here ", [NONE], ", and "),
                                   ("these runs cannot tell: ", [UNTOLD, UNKNOWN], "; ")):

@@ -11,7 +11,7 @@ from .canvas import plt
 
 STAGE_COLOURS = {
     "data": "#D9D9D9", "importance": "#BCBDDC", "forward": "#A6BDDB", "backward": "#5B8DB8", "compress": "#E69F00",
-    "transfer": "#D55E00", "waiting": "#F4A582", "exposed": "#D55E00", "decompress": "#F0C987", "update": "#7F7F7F", "rest": "#F2F2F2",
+    "transfer": "#D55E00", "waiting": "#F4A582", "exposed": "#B35806", "decompress": "#F0C987", "update": "#7F7F7F", "rest": "#F2F2F2",
 }
 STAGE_NAMES = {"transfer": "exchange: transfer", "waiting": "exchange: waiting for other ranks", "exposed": "exchange: exposed"}
 
@@ -130,9 +130,10 @@ def links(panels):
         axis.xaxis.set_major_formatter("{x:,.0f}")
         axis.yaxis.set_major_formatter("{x:g}\N{MULTIPLICATION SIGN}")
     axes[0][0].set_ylabel("speed-up against the best dense")
+    others = [label for label in every if not every[label]]
     missed = [label for label in every if every[label] and label not in drawn]
     canvas.finish(figure, left_out=[f"Not drawn, because {why}: {', '.join(some)}." for why, some in (
-        ("these do not compress", [label for label in every if not every[label]]), ("no run shows the quality of fp32", missed)) if some])
+        ("these do not compress", others), ("no run shows the quality of fp32", missed)) if some])
     return figure, "Speed-up against the best dense control by the rate of the link, a panel per number of ranks, a line per method"
 
 
