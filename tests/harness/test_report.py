@@ -220,8 +220,8 @@ def test_text_is_for_a_terminal(tmp_path):
     done = report(path, "--text")
     assert done.returncode == 0 and done.stderr == ""
     assert re.search(r"top_k:ratio=0.01 +21.6 kB .* 94.9 % +✓ yes +1.37× +1.17×\n", done.stdout)
-    assert done.stdout.startswith("These runs cannot tell: resnet20 on invented over real link (2 ranks), because one seed has no "
-                                  "interval (at most 1.17×).\n\n")
+    assert done.stdout.startswith("This run cannot tell: resnet20 on invented over real link (2 ranks), because one seed has no "
+                                  "interval (at most 1.17× the speed of the best dense).\n\n")
     assert [found.name for found in tmp_path.iterdir()] == ["train.json"], "nothing is written"
     done = report(tmp_path / "none", "--text")
     assert done.returncode == 2 and "is not a directory" in done.stderr

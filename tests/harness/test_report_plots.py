@@ -114,8 +114,8 @@ def test_an_axis_follows_the_methods_that_learn():
 
 
 @pytest.mark.parametrize("kept, note, label", [
-    (0, "Not drawn, because no training loss was measured: fp16 diverged at step 12. Not drawn, because no validation accuracy was "
-     "measured: fp16 diverged at step 12.", None),
+    (0, "Not drawn, because no training loss was measured with seed 1: fp16 diverged at step 12. Not drawn, because no validation "
+     "accuracy was measured with seed 1: fp16 diverged at step 12.", None),
     (12, "", "fp16, diverged at step 12")])
 def test_a_method_that_diverged_is_named(kept, note, label):
     document = example_results.train()

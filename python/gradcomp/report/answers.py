@@ -13,10 +13,10 @@ def _told(gains):
     ordered = sorted(gains, key=lambda pair: -pair[1]["mean"])
     if ordered[0][1]["low"] is None:
         return (UNTOLD if ordered[0][1]["mean"] > 1 else NONE), ordered[:1]
-    faster = [pair for pair in ordered if pair[1]["low"] > 1]
+    faster = [pair for pair in ordered if pair[1]["low"] is not None and pair[1]["low"] > 1]
     if faster:
         return PAYS, faster
-    return (NONE if all(gain["high"] < 1 for _, gain in gains) else UNTOLD), ordered[:1]
+    return (NONE if all((gain["high"] or gain["mean"]) < 1 for _, gain in gains) else UNTOLD), ordered[:1]
 
 
 def _sentence(gains):
@@ -140,13 +140,16 @@ def answer(records):
         if told == PAYS:
             return f"with {text.listed([f'{label} ({most(of, label)})' for label in more])} for {listed}"
         if told == NONE:
-            return f"for {listed} (at most {most(of)}{', one seed, no interval' if more else ''})"
+            return f"for {listed} (at most {most(of)} the speed of the best dense{', one seed, no interval' if more else ''})"
         if told == UNTOLD:
-            more = f"{'one seed has no interval' if more else 'no whole interval is above 1'} (at most {most(of)})"
+            why = "one seed has no interval" if more else "no whole interval is above 1"
+            more = f"{why} (at most {most(of)} the speed of the best dense)"
         return f"{listed}, because {more}"
     parts = []
+    silent = [name for key, of in found.items() if key[0] in (UNTOLD, UNKNOWN) for name, _ in of]
+    cannot = "this run cannot tell: " if len(silent) == 1 else "these runs cannot tell: "
     for begin, kinds, between in (("compression pays here ", [PAYS], ", and "), ("none pays here ", [NONE], ", and "),
-                                  ("these runs cannot tell: ", [UNTOLD, UNKNOWN], "; ")):
+                                  (cannot, [UNTOLD, UNKNOWN], "; ")):
         some = [words(key, of) for key, of in found.items() if key[0] in kinds]
         parts += [begin + between.join(some)] if some else []
     said = "; ".join(parts)

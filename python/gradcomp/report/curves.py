@@ -26,7 +26,7 @@ class Quantity:
         self.factor = 100 if accuracy else 1
         self.axis_name = "training loss" if key == "loss" else f"validation {metric}{' (%)' if accuracy else ''}"
         values = {one.label: [some for row in one.rows if len(some := self._finite(row))] for one in methods}
-        self.without = [one for one in methods if not values[one.label]]
+        self.without = [one for one in methods if not len(self._finite(one.rows[0]))]
         followed = ([one for one in methods if one.matched] or [one for one in methods if not one.diverged] or methods)
         wanted = [some for one in followed for some in values[one.label]]
         everything = [some for found in values.values() for some in found]
@@ -101,7 +101,7 @@ def curves(methods, style, title, of=("loss", "quality"), across=("time_s", "wir
             row[0].set_ylim(quantity.limits)
     for axis, key in zip(axes[-1], across, strict=True):
         axis.set_xlabel(ACROSS[key][0])
-    left_out = [f"Not drawn, because no {quantity.axis_name.removesuffix(' (%)')} was measured: "
+    left_out = [f"Not drawn, because no {quantity.axis_name.removesuffix(' (%)')} was measured with seed {methods[0].rows[0]['seed']}: "
                 f"{', '.join(' '.join(filter(None, [one.label, one.diverged])) for one in quantity.without)}."
                 for quantity in found if quantity.without]
     left_out += [f"Not drawn against bytes, because nothing was sent: {', '.join(silent)}."] if silent else []
