@@ -1,7 +1,7 @@
 #pragma once
 // Sparse payloads: the header, the section of the indices (relative to the bucket, strictly ascending), and the section
 // of the values. The flags of the header name the coders by their ids: that of indices in bits 8 to 11, that of values
-// in bits 12 to 15.
+// in bits 12 to 15. Without entries both sections are empty.
 #include <vector>
 
 #include "gradcomp/coders/index_coder.hpp"

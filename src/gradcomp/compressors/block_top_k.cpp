@@ -12,8 +12,8 @@
 // mask=shared: round 0 adds the scores of all ranks (4 bytes per block), and every rank chooses the same blocks. Round
 // 1 adds their values. No index travels, and the density stays at ratio for any number of ranks.
 //
-// mask=private: each rank chooses its own blocks. Its payload, which is gathered, holds the u32 block numbers in
-// ascending order and then the f32 values of the blocks.
+// mask=private: each rank chooses its own blocks. Its payload, which is gathered, holds the u32 block numbers, counted
+// through the bucket, in ascending order, and then the f32 values of the blocks.
 //
 // In both, the values of a short block are padded with zeros to the block's length. State::kept includes this padding,
 // up to n. OmniReduce sets what it does not send to zero in the gradient. Here the memory of the source keeps it, and

@@ -2,8 +2,8 @@
 // torch_cgx; CGX: Markov, Ramezanikebrya, Alistarh, Middleware 2022).
 //
 // s = 2^bits - 1, unit = (high - low) / s, q = floor((a - low) / unit + r), where r is uniform in [0, 1)
-// (rounding=stochastic, unbiased) or 1/2 (rounding=nearest). Decoded: low + (high - low) q / s. The variance of an
-// element is unit^2 f (1 - f), f the fraction. As (high - low)^2 <= 2 ||a||^2, w <= B / (2 s^2) for a group of B
+// (rounding=stochastic, unbiased) or 1/2 (rounding=nearest). Decoded: low (1 - t) + high t, t = q / s. The variance of
+// an element is unit^2 f (1 - f), f the fraction. As (high - low)^2 <= 2 ||a||^2, w <= B / (2 s^2) for a group of B
 // elements. Zero is a level only if low or high is 0, so sparse gradients gain noise. A group of equal elements is
 // exact. A difference high - low below 2^-90 is widened to 2^-90 (still unbiased).
 //

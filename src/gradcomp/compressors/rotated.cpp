@@ -18,7 +18,8 @@
 //
 // Payload: f32 scale / sqrt(P) of every group; then for every 32 codes of a group `bits` words, the k-th of which holds
 // bit k of all of them. Padding travels: P is `group`, or for the last group of a tensor the next power of two, at
-// least 32.
+// least 32. Code c means 2 c / (2^bits - 1) - 1; these numbers are rotated back and multiplied by the scale of the
+// payload.
 //
 // Passes (R: read, W: write): 1R + 1W, log2 P additions per element in cache, 1R to encode; with a residual 2R + 2W and
 // 3 more on the work array. Decoding rotates every payload back. Work space: 4 bytes for every padded element.

@@ -29,8 +29,8 @@ void normalise_columns(const Exec& exec, const Vector<ColumnMatrix>& matrices, c
                        const Mark& lost, const Span<float>& out);
 
 /// Fills zero columns with numbers that are nearly normally distributed (the sum of eight uniform 16-bit numbers, with
-/// mean 0 and variance 1). The numbers depend on (seed, ids(matrix), step) and are equal on all ranks; as sums of
-/// integers, they are the same on every device.
+/// mean 0 and variance 1). Row i of column k takes draw number k of element i. The numbers depend on (seed,
+/// ids(matrix), step) and are equal on all ranks; as sums of integers, they are the same on every device.
 void refill_columns(const Exec& exec, const Vector<ColumnMatrix>& matrices, const Vector<index_t>& ids,
                     std::uint64_t seed, std::int64_t step, const Span<float>& data);
 

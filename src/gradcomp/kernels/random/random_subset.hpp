@@ -7,6 +7,8 @@
 // probability exactly k / n, although strata may differ in size by one. Neighbours are chosen together less often than
 // in a uniform subset. This changes neither the expectation nor E ||C(x) - x||^2 of a scaled C, because both are sums
 // over single elements.
+//
+// Entry and shift are random_below() of words 0 and 1 of a draw: draw 0 of element j, and draw 1 of element 0.
 #include <vector>
 
 #include "gradcomp/core/payload.hpp"

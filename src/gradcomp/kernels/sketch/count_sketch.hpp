@@ -35,7 +35,9 @@ class CountSketch {
   /// Throws Error for other rows and columns.
   CountSketch(index_t count, int rows, index_t columns);
 
-  /// Draws the hashes of (seed, id), unless the last call drew the same, and then waits for exec.
+  /// Draws the hashes of (seed, id), unless the last call drew the same, and then waits for exec. The draw of block b
+  /// has the key of (seed, id, step 0, every_rank) and the counter (b, sketch, row). Its words 0 and 1 choose the ring
+  /// by random_below(), word 2 modulo 32 is the rotation, and word 3 holds the signs.
   void hash(const Exec& exec, std::uint64_t seed, index_t id);
 
   /// table [rows][columns] = the sketch of x.

@@ -4,6 +4,9 @@
 // element over its whole group, so that y is close to normally distributed for any a (Ailon & Chazelle, STOC 2006;
 // DRIVE and THC use it in this way).
 //
+// Signs: bit i % 32 of word i / 32 negates element i of a group. A draw has four words and serves 128 elements; its
+// counter is that of the first of them in the segment.
+//
 // A group is consecutive elements of a segment, padded with zeros to P elements: P = `length`, or for the last group of
 // a segment the next power of two that is at least 32. A group is first multiplied by a power of two that brings its
 // largest element close to 1, so that no sum overflows or is lost in denormals.

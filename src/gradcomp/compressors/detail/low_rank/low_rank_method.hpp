@@ -3,7 +3,8 @@
 //
 // The message of the first round holds the factors of all matrices and then the elements of the segments that are not
 // factored. In the steps before start_step it holds every element, as if no segment were factored; the second round is
-// then empty.
+// then empty. A factor is stored column after column. Matrices come in the order of the bucket, those that are viewed
+// transposed behind the others.
 #include <memory>
 
 #include "gradcomp/core/registry.hpp"
