@@ -50,6 +50,17 @@ def good(program, folder):
     return count
 
 
+def out_of_range(program, folder):
+    """float64 arrays fit if their largest magnitude is zero or a normal float32. Smaller values may vanish."""
+    for values in ([1e-60, 1.0], [0.0, -0.0], [3.4e38], [-1.1754944e-38, 1e-45]):
+        np.save(folder / "in.npy", np.array(values))
+        assert copied(program, folder / "in.npy", folder / "out.npy").returncode == 0, values
+        np.testing.assert_array_equal(np.load(folder / "out.npy"), np.array(values).astype(np.float32))
+    for values in ([1e300, 1.0], [-3.5e38], [1e-60], [1e-40, 0.0]):
+        np.save(folder / "bad.npy", np.array(values))
+        refused(program, folder, "do not fit float32")
+
+
 def bad(program, folder):
     """Bad files must be refused in one line that names the file and the reason."""
     np.save(folder / "whole.npy", np.arange(12, dtype=np.float32).reshape(3, 4))
@@ -108,6 +119,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         count = good(program, folder)
+        out_of_range(program, folder)
         bad(program, folder)
     print(f"{count} arrays agree")
     return 0

@@ -6,7 +6,8 @@
 // probability exactly k / n, without replacement (kernels/random/random_subset.hpp).
 //
 // scale=none with the residual is the default. Without feedback use scale=unbiased: values are multiplied by n / k, so
-// that E C(a) = a and E ||C(a) - a||^2 = (n/k - 1) ||a||^2. Scaling together with a memory diverges and is refused.
+// that E C(a) = a and E ||C(a) - a||^2 = (n/k - 1) ||a||^2. Scaling together with a memory diverges and is refused. A
+// value that leaves the range of a float by it flags the step.
 //
 // Message: k f32 (4 k bytes); seed=private: u32 rank, k f32. Passes: 2 reads and 1 write with the residual, k gathers.
 #include <utility>
@@ -16,6 +17,7 @@
 #include "gradcomp/core/registry.hpp"
 #include "gradcomp/kernels/lanes/check_finite.hpp"
 #include "gradcomp/kernels/lanes/mark_sum.hpp"
+#include "gradcomp/kernels/lanes/note.hpp"
 #include "gradcomp/kernels/random/random_subset.hpp"
 #include "gradcomp/kernels/select/accumulate.hpp"
 
@@ -132,6 +134,7 @@ class RandomK final : public Compressor {
     const auto rank = static_cast<std::uint32_t>(step.context.rank);
     own.draw(exec, step.context, m_private ? rank : every_rank);
     take(exec, step.source, own);
+    if (m_unbiased) mark_overflows(exec, own);
     if (m_private) return send_bytes(exec, own, rank);
     kernels::mark_sum(exec, own.mark(), Kokkos::Experimental::quiet_NaN_v<float>, own.sent);
     Message message;
@@ -176,6 +179,26 @@ class RandomK final : public Compressor {
       kernels::accumulate(exec, own.tiles, source, own.mark());
       kernels::gather_subsets(exec, own.entries, own.subsets, source, own.sent);
     }
+  }
+
+  /// Notes values that are not finite when receivers multiply them by n / k.
+  static void mark_overflows(const Exec& exec, RandomKState& own) {
+    own.weigh(exec, 1 + 0x1p-20f, true);  // a little more than n / k, since means of such values are rounded
+    const auto tile = own.entries.tile;
+    const auto weights = own.weights;
+    const auto sent = own.sent;
+    const Mark mark = own.mark();
+    kernels::for_warps(
+        "gradcomp::compressors::random_k_overflows", exec, own.entries.count(),
+        KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
+          const kernels::Tile here = tile(t);
+          kernels::Lanes<std::int32_t> bad;
+          warp.each([&](int l) { bad[l] = 0; });
+          kernels::each_element(warp, here.count, [&](int l, index_t e) {
+            bad[l] += Source::is_finite(weights(here.segment) * sent[here.first + e]) ? 0 : 1;
+          });
+          kernels::note_bad(warp, bad, mark);
+        });
   }
 
   Message send_bytes(const Exec& exec, RandomKState& own, std::uint32_t rank) const {

@@ -1,6 +1,7 @@
 #include "gradcomp/evaluate/evaluation.hpp"
 
 #include <algorithm>
+#include <list>
 #include <map>
 #include <set>
 
@@ -50,14 +51,14 @@ bool dumped(const Options& options, const Job& job, index_t step) {
 }
 
 /// One for each method of the list.
-std::vector<MethodEvaluation> make_evaluations(const Options& options, const Job& job) {
+std::list<MethodEvaluation> make_evaluations(const Options& options, const Job& job) {
   MethodEvaluationOptions each;
   each.closed = job.loop != "open";
   each.seed = options.seed;
   each.timings = options.timings;
   each.trials = options.trials;
   each.keep_bytes = !options.dump_folder.empty();
-  std::vector<MethodEvaluation> evaluations;
+  std::list<MethodEvaluation> evaluations;
   for (const auto& spec : parse_methods(options.method_list())) {
     evaluations.emplace_back(spec.text, job.stream->layout(), each);
   }
@@ -97,15 +98,24 @@ Findings evaluate(const Exec& exec, const Options& options, const std::vector<Jo
   Findings findings{make_table(), {}, {}};
   for (const Job& job : jobs) {
     const index_t elements = job.stream->layout().count();
-    std::vector<MethodEvaluation> evaluations = make_evaluations(options, job);
+    std::list<MethodEvaluation> evaluations = make_evaluations(options, job);
     ReadProbe read(elements);
     const index_t total = job.steps * static_cast<index_t>(evaluations.size());
     index_t done = 0;
     for (index_t step = 0; step < job.steps; ++step) {
       const Span<const float> gradient = job.stream->next(exec);
-      for (auto& evaluation : evaluations) {
-        evaluation.step(exec, gradient, read);
-        if (dumped(options, job, step)) dump(options, job, evaluation, step);
+      for (auto e = evaluations.begin(); e != evaluations.end();) {
+        bool diverged = false;
+        try {
+          e->step(exec, gradient, read);
+        } catch (const DivergedError& error) {  // the other methods go on
+          diverged = true;
+          findings.failures.push_back(
+              fmt::format("method '{}' on '{}': {}; docs/methods.md has the range of each method", e->spec().label,
+                          job.stream->name(), error.what()));
+        }
+        if (!diverged && dumped(options, job, step)) dump(options, job, *e, step);
+        e = diverged ? evaluations.erase(e) : std::next(e);
         progress(job.stream->name(), ++done, total);
       }
     }

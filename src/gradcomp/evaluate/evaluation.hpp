@@ -13,7 +13,7 @@ namespace gradcomp::evaluate {
 struct Findings {
   report::Table table;
   std::vector<std::string> wrong;     ///< answers that failed their check: then no result file may be written
-  std::vector<std::string> failures;  ///< of the quality monitor (--density-tolerance)
+  std::vector<std::string> failures;  ///< of the quality monitor (--density-tolerance), and methods that diverged
 };
 
 /// A stream, how many of its gradients are evaluated, and in which loop (Case::loop).
@@ -26,8 +26,9 @@ struct Job {
 /// Opens everything that the options name, and reads the files and data sets. Throws Error.
 std::vector<Job> make_jobs(const Options& options);
 
-/// Gives each gradient to all methods in turn and adds one row per stream and method to `file`. `progress` is called
-/// with the name of the stream, the number of steps that its methods have done, and their total.
+/// Gives each gradient to all methods in turn and adds one row per stream and method to `file`. A method that diverges
+/// on a stream has no row there, and the others go on. `progress` is called with the name of the stream, the number of
+/// steps that its methods have done, and their total.
 Findings evaluate(const Exec& exec, const Options& options, const std::vector<Job>& jobs, report::ResultFile& file,
                   const std::function<void(const std::string&, index_t, index_t)>& progress);
 

@@ -44,8 +44,8 @@ class MethodEvaluation {
   /// Throws Error for a wrong spec. A closed loop uses the feedback of the spec; an open loop uses none.
   MethodEvaluation(const std::string& spec, const Layout& layout, const MethodEvaluationOptions& options);
 
-  /// Evaluates one gradient. `read` measures the read limit in turn with the method. Throws Error if the method flags
-  /// the step.
+  /// Evaluates one gradient. `read` measures the read limit in turn with the method. Throws DivergedError if the
+  /// method flags the step.
   void step(const Exec& exec, const Span<const float>& gradient, ReadProbe& read);
 
   const MethodSpec& spec() const { return m_spec; }

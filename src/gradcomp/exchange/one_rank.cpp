@@ -62,8 +62,10 @@ void OneRank::decompress(const Exec& exec) {
     sender().finish(exec);
   }
   m_faults.fetch(exec);
-  require(!m_faults.diverged(), "{}: step {}: the gradient, or its sum with the memory, is not finite",
-          sender().compressor().info().name, m_step);
+  if (m_faults.diverged()) {
+    throw DivergedError(fmt::format("{}: step {}: the gradient, or what the method makes of it, is not finite",
+                                    sender().compressor().info().name, m_step));
+  }
 }
 
 double OneRank::take_exchange_seconds() {

@@ -10,6 +10,12 @@
 
 namespace gradcomp {
 
+/// A method flagged its message, or its sum is not finite.
+class DivergedError : public Error {
+ public:
+  using Error::Error;
+};
+
 class OneRank {
  public:
   /// Allocates everything. Applies the method's granularity to `layout`.
@@ -23,8 +29,8 @@ class OneRank {
   void compress(const Exec& exec, const Span<const float>& gradient, std::int64_t step = 0);
 
   /// Turns the last message into the estimate in out(). Messages of bytes are added: out() += decoded, which is a
-  /// difference for ef21. Throws Error if the gradient, or its sum with the memory, is not finite; the object is then
-  /// of no further use.
+  /// difference for ef21. Throws DivergedError if the gradient, or what the method makes of it, is not finite; the
+  /// object is then of no further use.
   void decompress(const Exec& exec);
 
   /// From now on calls `seen` with every message as produce() left it; null: calls nothing.

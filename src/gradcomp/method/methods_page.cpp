@@ -10,6 +10,7 @@
 #include "gradcomp/exchange/reducer.hpp"
 #include "gradcomp/exchange/registry.hpp"
 #include "gradcomp/method/coders_page.hpp"
+#include "gradcomp/method/scale_range.hpp"
 #include "gradcomp/method/spec.hpp"
 
 namespace gradcomp {
@@ -43,6 +44,7 @@ std::string section(const Info& info) {
                       fmt::join(reducers_of(info), ", "));
   page += fmt::format("- Payload bytes, header apart: `{}`; passes over the gradient: {}\n", info.bytes_formula,
                       info.passes);
+  page += fmt::format("- Range: {}\n", scale_range_text(info));
   page += fmt::format("- Defaults: `feedback={}`, `granularity={}`, learning rate x {}\n", info.feedback,
                       info.granularity, info.learning_rate_scale);
   return page + (info.parameters.empty() ? "" : "\n" + parameter_table(info.parameters));
@@ -114,6 +116,20 @@ std::string methods_markdown() {
                         to_string(info.family), rounds_of(info), cell(info.bytes_formula), info.feedback,
                         cell(info.summary));
   }
+  page +=
+      "\n## Range of a gradient\n\n"
+      "The largest magnitude of a tensor may be anything from 0.01 to 60000 for every method, and from 4e-27 to 6e35 "
+      "for all but\n"
+      "`fp16`, `natural` and `gaussian_k`. The section of a method names its own range, with default options. Inside, "
+      "a "
+      "gradient\n"
+      "that is 2^j times as large has the same codes and an answer that is 2^j times as large. Below it, numbers "
+      "become "
+      "denormal\n"
+      "and lose digits. A gradient of finite numbers always has a finite answer, or the run of the method ends as "
+      "diverged "
+      "on all\n"
+      "ranks.\n";
   for (const auto& entry : all_entries()) page += section(entry.info);
   page += "\n## Options of every method\n\nIf a method declares a default of its own, its section above shows it.\n\n";
   return page + common_table() + coders_markdown() + compositions();

@@ -145,6 +145,21 @@ TEST(Evaluation, DumpsTheLastStepOrTheStepsThatWereAskedFor) {
   EXPECT_THAT(error_of([&] { make_jobs(options); }), HasSubstr("/dev/null"));
 }
 
+TEST(Evaluation, AMethodThatCannotTakeAGradientCostsNoOtherRow) {
+  const TempDir dir;
+  data::write_npy(dir.path() + "/large.npy", std::vector<float>(1024, 3e38f));
+  Options options = example();
+  options.input = {dir.path() + "/large.npy"};
+  options.methods = "atomo,fp32";
+  const Evaluated all = run(options);
+  EXPECT_THAT(all.findings.failures,
+              ElementsAre("method 'atomo' on 'large': atomo: step 0: the gradient, or what the method makes of it, is "
+                          "not finite; docs/methods.md has the range of each method"));
+  ASSERT_EQ(all.rows.size(), 3U);  // fp32 on the file, and both on the draws
+  EXPECT_EQ(all.rows[0]["label"], "fp32");
+  EXPECT_EQ(all.rows[0]["stream"], "large");
+}
+
 TEST(Evaluation, SaysWhichDensityIsOutsideItsTolerance) {
   Options options = example();
   options.methods = "top_k:ratio=0.1,sidco:ratio=0.01:stages=1";

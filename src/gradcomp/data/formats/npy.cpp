@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "gradcomp/core/atomic_file.hpp"
@@ -85,6 +86,22 @@ std::size_t element_count(const std::string& path, const std::vector<index_t>& s
   return count;
 }
 
+/// Throws Error unless float32 can hold float64 values: the largest magnitude must be zero or a normal number of
+/// float32. Smaller values may then become denormal or zero.
+void check_range(const std::string& path, std::span<const std::uint8_t> doubles) {
+  double most = 0;
+  for (std::size_t i = 0; i < doubles.size(); i += sizeof(double)) {
+    const double size = std::fabs(load<double>(doubles.data() + i));
+    if (std::isfinite(size)) most = std::max(most, size);
+  }
+  using Limits = std::numeric_limits<float>;
+  const bool fits = most == 0 || (most >= Limits::min() && most <= Limits::max());
+  require(fits,
+          "'{}' holds float64 values up to {:.3g}, which do not fit float32; allowed: a largest magnitude of 0 or "
+          "{:.3g} to {:.3g}",
+          path, most, Limits::min(), Limits::max());
+}
+
 /// Values in Fortran order (first extent fastest), put in C order.
 std::vector<float> transposed(const std::vector<float>& values, const std::vector<index_t>& shape) {
   std::vector<float> result(values.size());
@@ -114,6 +131,7 @@ NpyArray parse_npy(const std::string& name, std::span<const std::uint8_t> bytes)
   NpyArray array;
   array.shape = std::move(header.shape);
   array.values.resize(element_count(name, array.shape, bytes.size() - data, size));
+  if (size == sizeof(double)) check_range(name, bytes.subspan(data));
   for (std::size_t i = 0; i < array.values.size(); ++i) array.values[i] = element(bytes.data() + data + i * size, size);
   if (header.fortran_order && array.shape.size() > 1) array.values = transposed(array.values, array.shape);
   return array;
