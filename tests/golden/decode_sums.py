@@ -45,12 +45,10 @@ class Sums:
 
     def sum(self, count, dtype="<f4"):
         """The sum over ranks, in their order."""
-        total = self.all(dtype, count)
-        result = total[0]
-        for other in total[1:]:
-            result = result + other
-        self.diverged |= not np.all(np.isfinite(result))
-        return result
+        first, *others = self.all(dtype, count)
+        total = sum(others, first)
+        self.diverged |= not np.all(np.isfinite(total))
+        return total
 
     def number(self, name):
         return int(self.options[name])
@@ -68,16 +66,15 @@ def to_bfloat(x):
 def cast_control(decode, encode):
     """fp16, bf16 (detail/dense/cast_control.hpp), with sums in 32 bits that are rounded once (docs/concepts.md)."""
     def mean(m):
-        total = f32(0)
-        for codes in m.all("<u2", m.sent.count):
-            total = decode(codes) if total is f32(0) else total + decode(codes)
+        first, *others = map(decode, m.all("<u2", m.sent.count))
+        total = sum(others, first)
         m.diverged = not np.all(np.isfinite(total))
         return decode(encode(total))
     return mean
 
 
-def no_exchange(m):
-    del m  # nothing travels
+def no_exchange(_m):
+    """Nothing travels, so nothing is decoded."""
 
 
 def summed_levels(m, levels, length, bits, feedback_factor=lambda longest: 1.0):
@@ -210,7 +207,8 @@ class Factored:
 
 
 def powersgd(m):
-    """compressors/powersgd.cpp, detail/low_rank: P of all matrices, then the other elements; then Q."""
+    """compressors/powersgd.cpp, detail/low_rank: P of all matrices, then the other elements; then Q. Variants with one
+    round send P and Q in turn, and receivers know the other factor: from the step before, or it is random."""
     rank, variant = m.number("rank"), m.options["variant"]
     authors = m.options.get("matrix") == "authors"
     matrices, dense = [], []
