@@ -120,5 +120,10 @@ int main(int argc, char** argv) {
   }
   // atomo decomposes matrices with a short side of up to 512
   write_steps(file, "atomo", {"limits", Layout{}.add("inside", {100, 130}).add("outside", {513, 514})}, "mixed");
+  // matrices that are viewed transposed travel behind the others
+  Layout both;
+  both.add("filter", {3, 3, 8, 16}).add("embedding", {50, 12}, true).add("linear", {30, 20});
+  for (const char* spec : {"powersgd:matrix=authors", "powersgd:variant=one_sided:matrix=authors"})
+    write_steps(file, spec, {"views", both}, "mixed");
   require(file.good(), "cannot write {}", argv[1]);
 }

@@ -99,6 +99,26 @@ struct RandomKState final : State {
   std::vector<float> host_weights;
 };
 
+/// Notes values that are not finite when receivers multiply them by n / k.
+void mark_overflows(const Exec& exec, RandomKState& own) {
+  own.weigh(exec, 1 + 0x1p-20f, true);  // a little more than n / k, since means of such values are rounded
+  const auto tile = own.entries.tile;
+  const auto weights = own.weights;
+  const auto sent = own.sent;
+  const Mark mark = own.mark();
+  kernels::for_warps(
+      "gradcomp::compressors::random_k_overflows", exec, own.entries.count(),
+      KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
+        const kernels::Tile here = tile(t);
+        kernels::Lanes<std::int32_t> bad;
+        warp.each([&](int l) { bad[l] = 0; });
+        kernels::each_element(warp, here.count, [&](int l, index_t e) {
+          bad[l] += Source::is_finite(weights(here.segment) * sent[here.first + e]) ? 0 : 1;
+        });
+        kernels::note_bad(warp, bad, mark);
+      });
+}
+
 }  // namespace
 
 /// With seed=private the ranks choose different entries, so their values cannot be summed: the message is bytes.
@@ -179,26 +199,6 @@ class RandomK final : public Compressor {
       kernels::accumulate(exec, own.tiles, source, own.mark());
       kernels::gather_subsets(exec, own.entries, own.subsets, source, own.sent);
     }
-  }
-
-  /// Notes values that are not finite when receivers multiply them by n / k.
-  static void mark_overflows(const Exec& exec, RandomKState& own) {
-    own.weigh(exec, 1 + 0x1p-20f, true);  // a little more than n / k, since means of such values are rounded
-    const auto tile = own.entries.tile;
-    const auto weights = own.weights;
-    const auto sent = own.sent;
-    const Mark mark = own.mark();
-    kernels::for_warps(
-        "gradcomp::compressors::random_k_overflows", exec, own.entries.count(),
-        KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
-          const kernels::Tile here = tile(t);
-          kernels::Lanes<std::int32_t> bad;
-          warp.each([&](int l) { bad[l] = 0; });
-          kernels::each_element(warp, here.count, [&](int l, index_t e) {
-            bad[l] += Source::is_finite(weights(here.segment) * sent[here.first + e]) ? 0 : 1;
-          });
-          kernels::note_bad(warp, bad, mark);
-        });
   }
 
   Message send_bytes(const Exec& exec, RandomKState& own, std::uint32_t rank) const {
