@@ -3,19 +3,38 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <functional>
-#include <numeric>
 #include <utility>
 
+#include "gradcomp/core/error.hpp"
+
 namespace gradcomp {
+namespace {
+
+/// Far above any model, and far below what 64 bits hold, also of bytes of doubles.
+constexpr index_t most_elements = index_t{1} << 50;
+
+index_t elements_of(const std::string& name, const std::vector<index_t>& shape) {
+  index_t elements = 1;
+  for (const index_t extent : shape) {
+    require(extent >= 0 && (extent == 0 || elements <= most_elements / extent),
+            "tensor '{}' has the shape {}; allowed: up to 2^50 elements", name, fmt::join(shape, "x"));
+    elements *= extent;
+  }
+  return elements;
+}
+
+}  // namespace
 
 Layout& Layout::add(std::string name, std::vector<index_t> shape, bool outputs_first) {
   Segment segment;
   segment.id = static_cast<index_t>(segments.size());
-  segment.name = std::move(name);
-  segment.count = std::accumulate(shape.begin(), shape.end(), index_t{1}, std::multiplies<>{});
-  segment.shape = std::move(shape);
+  segment.count = elements_of(name, shape);
   segment.offset = count();
+  require(segment.count <= most_elements - segment.offset,
+          "the tensors up to '{}' have {} + {} elements; allowed: up to 2^50 in all", name, segment.offset,
+          segment.count);
+  segment.name = std::move(name);
+  segment.shape = std::move(shape);
   segment.outputs_first = outputs_first;
   segments.push_back(std::move(segment));
   return *this;

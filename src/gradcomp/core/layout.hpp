@@ -30,7 +30,7 @@ struct Layout {
 
   index_t count() const { return segments.empty() ? 0 : segments.back().offset + segments.back().count; }
 
-  /// Appends a tensor behind the last one.
+  /// Appends a tensor behind the last one. Throws Error for more than 2^50 elements in all.
   Layout& add(std::string name, std::vector<index_t> shape, bool outputs_first = false);
 
   /// Segments [first, last) as a bucket of their own; offsets start at 0, ids stay.

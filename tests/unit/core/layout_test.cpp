@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "error_of.hpp"
+
 namespace gradcomp {
 namespace {
 
@@ -21,6 +23,22 @@ TEST(Layout, SegmentsCoverTheGradientInOrder) {
     offset += layout.segments[i].count;
   }
   EXPECT_EQ(offset, layout.count());
+}
+
+TEST(Layout, RefusesMoreElementsThanCanBeCounted) {
+  const index_t most = index_t{1} << 50;
+  EXPECT_EQ((Layout{}.add("a", {most}).count()), most);
+  for (const std::vector<index_t>& shape : {std::vector<index_t>{index_t{1} << 32, index_t{1} << 32},
+                                            {index_t{1} << 62, 4},
+                                            {most + 1},
+                                            {INT64_MAX},
+                                            {-1}}) {
+    EXPECT_NE(test::error_of([&] { Layout{}.add("a", shape); }), "");
+  }
+  EXPECT_EQ(test::error_of([&] { Layout{}.add("a", {2, index_t{1} << 62}); }),
+            "tensor 'a' has the shape 2x4611686018427387904; allowed: up to 2^50 elements");
+  EXPECT_EQ(test::error_of([&] { Layout{}.add("a", {most - 1}).add("b", {2}); }),
+            "the tensors up to 'b' have 1125899906842623 + 2 elements; allowed: up to 2^50 in all");
 }
 
 TEST(Layout, MatrixViewTakesTheLastExtentAsColumns) {
