@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -11,6 +12,7 @@
 
 #include "gradcomp/core/atomic_file.hpp"
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/layout.hpp"
 #include "gradcomp/core/source.hpp"
 #include "gradcomp/data/detail/npy_header.hpp"
 #include "gradcomp/data/files.hpp"
@@ -52,54 +54,59 @@ std::size_t element_size(const std::string& path, const std::string& descr) {
   return static_cast<std::size_t>(descr[2] - '0');
 }
 
-/// Offsets at which header and data begin. Checks magic, version and length of the header.
-std::pair<std::size_t, std::size_t> sections(const std::string& path, std::span<const std::uint8_t> bytes) {
-  const bool known = bytes.size() >= 8 && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
-  require(known, "'{}' is not a .npy file: it does not begin with \\x93NUMPY", path);
-  const int major = bytes[6];
-  require(major >= 1 && major <= 3 && bytes[7] == 0, "'{}' is .npy version {}.{}; allowed: 1.0, 2.0, 3.0", path, major,
-          bytes[7]);
-  const std::size_t start = major == 1 ? 10 : 12;
-  require(bytes.size() >= start, "'{}' ends inside its header", path);
-  const std::size_t length = major == 1 ? load<std::uint16_t>(bytes.data() + 8) : load<std::uint32_t>(bytes.data() + 8);
-  require(bytes.size() - start >= length, "'{}' ends inside its header: {} of {} bytes", path, bytes.size() - start,
-          length);
-  return {start, start + length};
+/// The header, behind which the data begin. Checks magic, version and length.
+detail::NpyHeader read_header(const std::string& name, const ReadBytes& read) {
+  constexpr std::size_t most_bytes = 65535;  // all of version 1.0; what needs more describes records
+  std::array<std::uint8_t, 12> start{};
+  const bool known = read(start.data(), 8) == 8 && std::memcmp(start.data(), magic.data(), magic.size()) == 0;
+  require(known, "'{}' is not a .npy file: it does not begin with \\x93NUMPY", name);
+  const int major = start[6];
+  require(major >= 1 && major <= 3 && start[7] == 0, "'{}' is .npy version {}.{}; allowed: 1.0, 2.0, 3.0", name, major,
+          start[7]);
+  const std::size_t length_bytes = major == 1 ? 2 : 4;
+  require(read(start.data() + 8, length_bytes) == length_bytes, "'{}' ends inside its header", name);
+  const std::size_t length = load<std::uint32_t>(start.data() + 8);  // what is not read of it is 0
+  require(length <= most_bytes, "'{}' has a header of {} bytes; allowed: up to {}", name, length, most_bytes);
+  std::string text(length, '\0');
+  const std::size_t got = read(reinterpret_cast<std::uint8_t*>(text.data()), length);
+  require(got == length, "'{}' ends inside its header: {} of {} bytes", name, got, length);
+  return detail::parse_npy_header(name, text);
 }
 
-/// Product of the extents. Throws Error unless exactly `bytes` bytes hold that many elements of `size` bytes.
-std::size_t element_count(const std::string& path, const std::vector<index_t>& shape, std::size_t bytes,
-                          std::size_t size) {
-  std::size_t count = 1;
-  for (const index_t extent : shape) {
-    if (extent == 0) count = 0;
-  }
-  for (const index_t extent : shape) {  // compared by division, because a forged product may overflow 64 bits
-    if (count == 0) break;
-    const auto e = static_cast<std::size_t>(extent);
-    require(e <= bytes / size / count, "'{}' is truncated: {} bytes of data cannot hold {} elements of {} bytes", path,
-            bytes, fmt::join(shape, " x "), size);
-    count *= e;
-  }
-  require(bytes >= count * size, "'{}' is truncated: {} bytes of data, expected {}", path, bytes, count * size);
-  require(bytes == count * size, "'{}' has {} bytes of data, expected {}", path, bytes, count * size);
-  return count;
-}
-
-/// Throws Error unless float32 can hold float64 values: the largest magnitude must be zero or a normal number of
-/// float32. Smaller values may then become denormal or zero.
-void check_range(const std::string& path, std::span<const std::uint8_t> doubles) {
-  double most = 0;
-  for (std::size_t i = 0; i < doubles.size(); i += sizeof(double)) {
-    const double size = std::fabs(load<double>(doubles.data() + i));
-    if (std::isfinite(size)) most = std::max(most, size);
-  }
+/// Throws Error unless float32 can hold float64 values up to `most`, which must be zero or a normal number of float32.
+/// Smaller values may then become denormal or zero.
+void check_range(const std::string& name, double most) {
   using Limits = std::numeric_limits<float>;
   const bool fits = most == 0 || (most >= Limits::min() && most <= Limits::max());
   require(fits,
           "'{}' holds float64 values up to {:.3g}, which do not fit float32; allowed: a largest magnitude of 0 or "
           "{:.3g} to {:.3g}",
-          path, most, Limits::min(), Limits::max());
+          name, most, Limits::min(), Limits::max());
+}
+
+/// Reads as many elements of `size` bytes as the shape has. Throws Error unless the data end there.
+std::vector<float> read_values(const std::string& name, const ReadBytes& read, const std::vector<index_t>& shape,
+                               std::size_t size) {
+  const auto count = static_cast<std::size_t>(Layout().add(name, shape).count());
+  std::array<std::uint8_t, 1 << 16> buffer;
+  std::vector<float> values;
+  double most = 0;  // finite magnitude among float64 values
+  values.reserve(std::min(count, buffer.size()));  // grows with what is there, and not with what the header promises
+  while (values.size() < count) {
+    const std::size_t wanted = std::min(buffer.size(), (count - values.size()) * size);
+    const std::size_t got = read(buffer.data(), wanted);
+    require(got == wanted, "'{}' is truncated: {} bytes of data, expected {}", name, values.size() * size + got,
+            count * size);
+    for (std::size_t i = 0; i < got; i += size) {
+      values.push_back(element(buffer.data() + i, size));
+      if (size != sizeof(double)) continue;
+      const double magnitude = std::fabs(load<double>(buffer.data() + i));
+      if (std::isfinite(magnitude)) most = std::max(most, magnitude);
+    }
+  }
+  check_range(name, most);
+  require(read(buffer.data(), 1) == 0, "'{}' has more bytes of data than the {} of its shape", name, count * size);
+  return values;
 }
 
 /// Values in Fortran order (first extent fastest), put in C order.
@@ -123,18 +130,21 @@ std::vector<float> transposed(const std::vector<float>& values, const std::vecto
 
 }  // namespace
 
-NpyArray parse_npy(const std::string& name, std::span<const std::uint8_t> bytes) {
-  const auto [start, data] = sections(name, bytes);
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + start, data - start);
-  detail::NpyHeader header = detail::parse_npy_header(name, text);
-  const std::size_t size = element_size(name, header.descr);
-  NpyArray array;
-  array.shape = std::move(header.shape);
-  array.values.resize(element_count(name, array.shape, bytes.size() - data, size));
-  if (size == sizeof(double)) check_range(name, bytes.subspan(data));
-  for (std::size_t i = 0; i < array.values.size(); ++i) array.values[i] = element(bytes.data() + data + i * size, size);
+NpyArray read_npy(const std::string& name, const ReadBytes& read) {
+  detail::NpyHeader header = read_header(name, read);
+  NpyArray array{std::move(header.shape), {}};
+  array.values = read_values(name, read, array.shape, element_size(name, header.descr));
   if (header.fortran_order && array.shape.size() > 1) array.values = transposed(array.values, array.shape);
   return array;
+}
+
+NpyArray parse_npy(const std::string& name, std::span<const std::uint8_t> bytes) {
+  return read_npy(name, [&](std::uint8_t* to, std::size_t count) {
+    const auto taken = bytes.first(std::min(count, bytes.size()));
+    std::copy(taken.begin(), taken.end(), to);
+    bytes = bytes.subspan(taken.size());
+    return taken.size();
+  });
 }
 
 NpyArray read_npy(const std::string& path) { return parse_npy(path, read_file(path)); }

@@ -2,6 +2,7 @@
 // Arrays in NumPy's .npy files (numpy.lib.format, versions 1.0 to 3.0). Programs read and write gradients in this
 // format.
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,7 +23,14 @@ struct NpyArray {
 /// long.
 NpyArray read_npy(const std::string& path);
 
-/// Does the same with `bytes`, the content of such a file; `name` names it in errors.
+/// Takes the next `count` bytes of a file and returns their number, which is less only at the end of the file.
+using ReadBytes = std::function<std::size_t(std::uint8_t* to, std::size_t count)>;
+
+/// Does the same with a file that `read` reads; `name` names it in errors. First reads the header, then as many bytes
+/// as this says, and one more, of which there must be none.
+NpyArray read_npy(const std::string& name, const ReadBytes& read);
+
+/// Does the same with `bytes`, the content of such a file.
 NpyArray parse_npy(const std::string& name, std::span<const std::uint8_t> bytes);
 
 /// Returns `array` if it can be a gradient. If it has no element, or one that is not finite, throws Error with `name`.

@@ -12,8 +12,9 @@ struct NamedArray {
   NpyArray array;
 };
 
-/// The arrays in the order in which they were stored. If the file is not a zip file or contains no array, or if an
-/// array is damaged or refused by read_npy(), throws Error that names the file and the array.
+/// The arrays in the order in which they were stored. If the file is not a zip file, holds no array or more than
+/// 65,535, holds two of one name or arrays that share bytes, or if an array is damaged or refused by read_npy(), throws
+/// Error that names the file and the array.
 std::vector<NamedArray> read_npz(const std::string& path);
 
 }  // namespace gradcomp::data

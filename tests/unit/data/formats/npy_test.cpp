@@ -93,20 +93,39 @@ TEST(Npy, RefusalsSayWhatIsWrong) {
   EXPECT_EQ(refused(other), "'f' is .npy version 1.1; allowed: 1.0, 2.0, 3.0");
   other = whole;
   other.pop_back();
-  EXPECT_EQ(refused(other), "'f' is truncated: 3 bytes of data cannot hold 1 elements of 4 bytes");
+  EXPECT_EQ(refused(other), "'f' is truncated: 3 bytes of data, expected 4");
   other = whole;
   other.push_back(0);
-  EXPECT_EQ(refused(other), "'f' has 5 bytes of data, expected 4");
+  EXPECT_EQ(refused(other), "'f' has more bytes of data than the 4 of its shape");
   EXPECT_EQ(refused(file(dictionary("<f4", "()"), {})), "'f' is truncated: 0 bytes of data, expected 4");
   EXPECT_EQ(refused(file(dictionary("<f4", "(0, 5)"), {})), "");
   EXPECT_EQ(refused(file(dictionary("<f4", "(4294967296, 4294967296)"), {0, 0, 0, 0})),
-            "'f' is truncated: 4 bytes of data cannot hold 4294967296 x 4294967296 elements of 4 bytes");
+            "tensor 'f' has the shape 4294967296x4294967296; allowed: up to 2^50 elements");
   EXPECT_EQ(refused(file(dictionary(">f4", "(1,)"), {})),
             "'f' holds big-endian elements '>f4'; allowed: little-endian floats ('<f2', '<f4', '<f8')");
   EXPECT_EQ(refused(file(dictionary("<i4", "(1,)"), {})),
             "'f' holds elements of type '<i4'; allowed: little-endian floats ('<f2', '<f4', '<f8')");
   EXPECT_EQ(refused(file("{'descr': [('x', '<f4')]}", {})),
             "'f' holds records; allowed: arrays of floats ('<f2', '<f4', '<f8')");
+}
+
+TEST(Npy, IsReadNoFartherThanTheHeaderSays) {
+  std::size_t taken = 0;
+  const auto endless = [&](const Bytes& begin) {
+    return [&taken, begin](std::uint8_t* to, std::size_t count) {
+      for (std::size_t i = 0; i < count; ++i, ++taken) to[i] = taken < begin.size() ? begin[taken] : 0;
+      return count;
+    };
+  };
+  const Bytes one = file(dictionary("<f4", "(1,)"), {});
+  EXPECT_EQ(error_of([&] { read_npy("f", endless(one)); }), "'f' has more bytes of data than the 4 of its shape");
+  EXPECT_EQ(taken, one.size() + 5);
+  taken = 0;
+  EXPECT_EQ(error_of([&] { read_npy("f", endless({0x93, 'N', 'U', 'M', 'P', 'Y', 2, 0, 0, 0, 1, 0})); }),
+            "'f' has a header of 65536 bytes; allowed: up to 65535");
+  EXPECT_EQ(taken, 12U);
+  EXPECT_EQ(error_of([&] { parse_npy("f", file(dictionary("<f4", "(1000000000000,)"), {0, 0, 0, 0, 0})); }),
+            "'f' is truncated: 5 bytes of data, expected 4000000000000");
 }
 
 TEST(Npy, HeadersThatDescribeNoArrayAreRefusedAtTheirPlace) {
