@@ -32,7 +32,11 @@ struct AdaptiveState final : QuantaState {
       : QuantaState(bucket, count, counts), taus(layout.segments.size()) {}
 
   Memories memories() override {
-    return {{"thresholds", taus.data(), static_cast<index_t>(taus.size() * sizeof(float)), true}};
+    const auto valid = [this] {
+      return std::all_of(taus.begin(), taus.end(), [](float tau) { return tau >= 0 && tau <= Limits::max(); });
+    };
+    return {
+        {"thresholds", taus.data(), static_cast<index_t>(taus.size() * sizeof(float)), true, Role::method, -1, valid}};
   }
 
   std::vector<float> taus;  ///< [segments] thresholds of the next step; 0: not set yet

@@ -1,6 +1,7 @@
 #pragma once
 // Memories: what must survive a restart. They are found by their role; only this file gives them their names in
 // checkpoints.
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,8 @@ struct MemoryView {
   bool on_host = false;
   Role role = Role::method;
   int bucket = -1;  ///< index among the model's buckets; -1: a memory of the whole model
+  /// Whether the content can be that of a run: what counts or is an index is within its range. None: all bytes are.
+  std::function<bool()> valid = {};
 
   /// The name in checkpoints, such as "bucket2/residual".
   std::string path() const;
@@ -46,6 +49,9 @@ struct MemoryView {
   }
 };
 using Memories = std::vector<MemoryView>;
+
+/// Whether 0 <= count <= 2^50, so that counts of all ranks can be added.
+inline bool is_count(index_t count) { return count >= 0 && count <= index_t{1} << 50; }
 
 /// The first memory with this role and bucket; null if there is none.
 const MemoryView* find(const Memories& memories, Role role, int bucket = -1);

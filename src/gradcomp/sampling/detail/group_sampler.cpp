@@ -126,11 +126,23 @@ Memories GroupSampler::memories() {
     return MemoryView{name, values.data(), static_cast<index_t>(values.size() * sizeof values[0]),
                       true, Role::sampler, -1};
   };
+  MemoryView group = view("group", m_group);
+  group.valid = [this] {
+    return std::all_of(m_group.begin(), m_group.end(),
+                       [&](index_t place) { return place >= 0 && place < std::ssize(m_samples); });
+  };
   return {view("samples", m_samples),
           view("losses", m_losses),
-          view("group", m_group),
+          std::move(group),
           view("group_losses", m_group_losses),
-          {"numbers", &m_numbers, sizeof m_numbers, true, Role::sampler, -1}};
+          {"numbers", &m_numbers, sizeof m_numbers, true, Role::sampler, -1, [this] { return numbers_fit(); }}};
+}
+
+bool GroupSampler::numbers_fit() const {
+  const Numbers& n = m_numbers;
+  return is_count(n.pass) && n.cursor >= 0 && n.cursor <= std::ssize(m_samples) && n.group >= 0 &&
+         n.group <= std::ssize(m_group) && is_count(n.means) &&
+         std::abs(n.mean) <= static_cast<double>(std::numeric_limits<float>::max());  // false if it is NaN
 }
 
 std::vector<Parameter> with_resharding(std::vector<Parameter> own) {

@@ -55,6 +55,7 @@ class GroupSampler final : public BatchSampler {
 
   void take_slice();
   void close_group();
+  bool numbers_fit() const;
   std::span<const float> group_losses() const {
     return {m_group_losses.data(), static_cast<std::size_t>(m_numbers.group)};
   }

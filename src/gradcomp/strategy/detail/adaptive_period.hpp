@@ -45,6 +45,11 @@ class AdaptivePeriod {
     double loss = 0, first_loss = 0, first_rate = 0;
   };
   Numbers& numbers() { return m_now; }
+  /// Whether a schedule can have these numbers.
+  bool numbers_fit() const {
+    return m_now.period >= 1 && m_now.period <= m_first && m_now.counted >= 0 && m_now.counted <= m_now.steps &&
+           (m_every == 0 || m_now.steps <= m_every + m_first) && std::isfinite(m_now.loss);
+  }
 
  private:
   index_t m_first, m_every;

@@ -49,7 +49,8 @@ class OuterOnly final : public Strategy {
       all.push_back(std::move(memory));
     }
     all.push_back(memory_of(Role::strategy, m_start, "start"));
-    all.push_back({"steps", &m_counters, sizeof m_counters, true, Role::strategy, -1});
+    all.push_back({"steps", &m_counters, sizeof m_counters, true, Role::strategy, -1,
+                   [this] { return m_counters.steps >= 0 && m_counters.steps < m_period; }});
     return all;
   }
   index_t work_bytes() const override { return m_inner.work_bytes() + 4 * static_cast<index_t>(m_change.size()); }

@@ -180,8 +180,9 @@ Memories ParameterServer::memories() {
   for (MemoryView& memory : m_answers.memories()) all.push_back(std::move(memory));
   auto& clocks = m_clocks.values();
   all.push_back({"server/clocks", clocks.data(), static_cast<index_t>(clocks.size() * sizeof(index_t)), true,
-                 Role::strategy, -1});
-  all.push_back({"server/version", &m_version, sizeof m_version, true, Role::strategy, -1});
+                 Role::strategy, -1, [&] { return clocks.empty() || (is_count(clocks[0]) && m_clocks.gap() == 0); }});
+  all.push_back({"server/version", &m_version, sizeof m_version, true, Role::strategy, -1,
+                 [this] { return is_count(m_version); }});
   return all;
 }
 

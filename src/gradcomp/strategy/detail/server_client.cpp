@@ -149,7 +149,7 @@ Memories ServerClient::memories() {
   Memories all = m_sender.memories();
   for (MemoryView& memory : all) memory.bucket = 0;  // of a method, like those of the buckets of an exchange
   all.push_back({"versions", m_versions.data(), static_cast<index_t>(m_versions.size() * sizeof(index_t)), true,
-                 Role::strategy, -1});
+                 Role::strategy, -1, [this] { return std::all_of(m_versions.begin(), m_versions.end(), is_count); }});
   return all;
 }
 

@@ -151,8 +151,12 @@ Memories Local::memories() {
     all.push_back(std::move(memory));
   }
   all.push_back(memory_of(Role::strategy, m_start, "start"));
-  all.push_back({"steps", &m_counters, sizeof m_counters, true, Role::strategy, -1});
-  all.push_back({"period", &m_period.numbers(), sizeof m_period.numbers(), true, Role::strategy, -1});
+  all.push_back({"steps", &m_counters, sizeof m_counters, true, Role::strategy, -1, [this] {
+                   return m_counters.steps >= 0 && m_counters.steps <= m_counters.in_longest &&
+                          m_counters.in_longest < m_longest && is_count(m_counters.exchanges);
+                 }});
+  all.push_back({"period", &m_period.numbers(), sizeof m_period.numbers(), true, Role::strategy, -1,
+                 [this] { return m_period.numbers_fit(); }});
   return all;
 }
 

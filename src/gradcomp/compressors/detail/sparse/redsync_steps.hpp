@@ -1,5 +1,7 @@
 #pragma once
 // The kernels that redsync launches in a step: they search the thresholds of all segments side by side.
+#include <algorithm>
+
 #include "gradcomp/compressors/detail/sparse/count_search.hpp"
 #include "gradcomp/compressors/detail/sparse/redsync_search.hpp"
 #include "gradcomp/compressors/detail/sparse/sparsifier.hpp"
@@ -23,7 +25,13 @@ struct RedsyncState final : SparseState {
         published("gradcomp::compressors::redsync_published", paper ? layout.segments.size() : 0) {}
 
   Memories memories() override {
-    return {{"redsync_thresholds", memory.data(), static_cast<index_t>(memory.size() * sizeof(RedsyncMemory)), true}};
+    const auto valid = [this] {
+      return std::all_of(memory.data(), memory.data() + memory.size(), [](const RedsyncMemory& m) {
+        return is_count(m.target) && m.threshold >= -1 && m.steps >= 0;
+      });
+    };
+    return {{"redsync_thresholds", memory.data(), static_cast<index_t>(memory.size() * sizeof(RedsyncMemory)), true,
+             Role::method, -1, valid}};
   }
   index_t scratch_bytes() const override {
     return SparseState::scratch_bytes() + above.bytes() +

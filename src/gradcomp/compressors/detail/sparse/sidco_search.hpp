@@ -1,5 +1,6 @@
 #pragma once
 // The kernels that sidco launches in a step: they make the stages of all segments side by side.
+#include <algorithm>
 #include <vector>
 
 #include "gradcomp/compressors/detail/sparse/sidco_stages.hpp"
@@ -29,7 +30,11 @@ struct SidcoState final : SparseState {
   }
 
   Memories memories() override {
-    return {{"sidco_history", history.data(), static_cast<index_t>(history.size() * sizeof(SidcoHistory)), true}};
+    const auto valid = [this] {
+      return std::all_of(history.begin(), history.end(), [](const SidcoHistory& h) { return h.is_valid(); });
+    };
+    return {{"sidco_history", history.data(), static_cast<index_t>(history.size() * sizeof(SidcoHistory)), true,
+             Role::method, -1, valid}};
   }
   index_t scratch_bytes() const override {
     return SparseState::scratch_bytes() + tails.bytes() + static_cast<index_t>(fits.size() * sizeof(SidcoStages));

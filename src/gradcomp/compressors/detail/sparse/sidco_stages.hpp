@@ -130,6 +130,12 @@ struct SidcoHistory {
 
   /// The count to ask of a fit if k entries are wanted. The caller clamps it to [1, nonzeros).
   index_t aim(index_t k) const;
+
+  /// Whether a search can use it: a checkpoint may hold anything. No ratio halves 2^50 elements more than 50 times.
+  bool is_valid() const {
+    return stages >= 1 && stages <= 50 && calls >= 0 && wild_calls >= 0 && wild_calls <= calls &&
+           std::isfinite(ratio_sum) && std::abs(bias) <= 0.7;
+  }
 };
 
 }  // namespace gradcomp::compressors
