@@ -1,12 +1,12 @@
 // The computation that communication competes with: forward and backward of a model, compared with the sgemm peak of
 // the machine.
 #include <cmath>
-#include <filesystem>
 
 #include "case.hpp"
 #include "gradcomp/core/atomic_file.hpp"
 #include "gradcomp/core/copies.hpp"
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/data/files.hpp"
 #include "gradcomp/data/formats/npy.hpp"
 #include "gradcomp/measure/stopwatch.hpp"
 #include "gradcomp/nn/make_model.hpp"
@@ -60,7 +60,7 @@ void descend(const Exec& exec, const Vector<float>& parameters, const Vector<flo
 void dump_model(Session& session, const Workload& workload, nn::Model<float>& model, const Vector<float>& parameters,
                 const Vector<float>& statistics, const Vector<float>& gradient, const nn::Batch<float>& batch) {
   const std::string folder = session.options.model_folder + "/" + workload.name;
-  std::filesystem::create_directory(folder);
+  data::require_writable_folder(folder);
   const auto write = [&](const char* name, const auto& values) {
     const auto host = to_host(session.exec, values);
     const std::vector<float> floats(host.begin(), host.end());  // of whole numbers below 2^24

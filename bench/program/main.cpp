@@ -9,6 +9,7 @@
 #include "case.hpp"
 #include "gradcomp/core/atomic_file.hpp"
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/standard_output.hpp"
 #include "gradcomp/program/arguments.hpp"
 #include "gradcomp/program/program.hpp"
 #include "gradcomp/report/context.hpp"
@@ -89,7 +90,7 @@ int run(int argc, char** argv) {
   for (const auto& row : session.rows) file.add(row);
   for (const auto& failure : session.failures) file.fail(failure);
   if (!session.rows.empty()) file.write();
-  for (const auto& failure : session.failures) fmt::print(stderr, "gradcomp-bench: error: {}\n", failure);
+  for (const auto& failure : session.failures) print_error("gradcomp-bench", failure);
   return session.failures.empty() ? 0 : 1;
 }
 

@@ -5,6 +5,7 @@
 #include "gradcomp/comm/queued.hpp"
 #include "gradcomp/comm/throttled.hpp"
 #include "gradcomp/comm/transports/mpi.hpp"
+#include "gradcomp/core/standard_output.hpp"
 #include "gradcomp/measure/density.hpp"
 #include "gradcomp/program/program.hpp"
 #include "gradcomp/report/context.hpp"
@@ -104,9 +105,9 @@ int run(const CommandLine& line, const MpiSession& session) {
     if (wrong == 0) file->write();
     fmt::print("{} ranks over {}\n", session.size(), carrier->name());
     table.print();
-    for (const auto& failure : failures) fmt::print(stderr, "gradcomp-allreduce: error: {}\n", failure);
+    for (const auto& failure : failures) print_error("gradcomp-allreduce", failure);
     if (wrong > 0) {
-      fmt::print(stderr, "gradcomp-allreduce: error: {} elements are wrong; no result file is written\n", wrong);
+      print_error("gradcomp-allreduce", fmt::format("{} elements are wrong; no result file is written", wrong));
     }
   }
   return wrong == 0 && failures.empty() ? 0 : 1;

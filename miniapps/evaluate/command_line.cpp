@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "gradcomp/core/error.hpp"
 #include "gradcomp/data/registry.hpp"
 #include "gradcomp/program/program.hpp"
 #include "shared/former_options.hpp"
@@ -21,7 +22,8 @@ std::optional<int> parse_command_line(int argc, char** argv, bool prints, gradco
   app.add_option("--data", o.data,
                  "synthetic gradients: laplace, gamma[:shape], pareto[:xi] or gauss; +zeros:SHARE adds zeros")
       ->delimiter(',');
-  app.add_option("--size", o.size, "number of elements in a synthetic gradient");
+  const auto* const size =
+      app.add_option("--size", o.size, "number of elements in a synthetic gradient without --layout");
   app.add_option(
       "--layout", o.layout,
       "tensors of --input and --data: a model, for example resnet18 or lstm_3x650, or a file with a line like NAME "
@@ -51,6 +53,8 @@ std::optional<int> parse_command_line(int argc, char** argv, bool prints, gradco
   app.add_option("--output", o.output, "result file (JSON)");
   moved_option(app, "--list", "gradcomp-methods");
   if (const auto status = gradcomp::parse(app, argc, argv, prints)) return status;
+  gradcomp::require(size->empty() || (!o.data.empty() && o.layout.empty()),
+                    "--size {} is not allowed here: it is the size of gradients of --data without --layout", o.size);
   t.seed = o.seed;
   return std::nullopt;
 }

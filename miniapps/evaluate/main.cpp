@@ -1,6 +1,7 @@
 // gradcomp-evaluate: evaluates compressors on gradients from files, distributions or a training, on one rank.
 #include "command_line.hpp"
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/standard_output.hpp"
 #include "gradcomp/evaluate/evaluation.hpp"
 #include "gradcomp/evaluate/record.hpp"
 #include "gradcomp/method/spec.hpp"
@@ -51,7 +52,7 @@ int run(const evaluate::Options& o) {
   if (findings.wrong.empty()) file.write();
   findings.table.print();
   for (const auto* lines : {&findings.wrong, &findings.failures}) {
-    for (const auto& line : *lines) fmt::print(stderr, "gradcomp-evaluate: error: {}\n", line);
+    for (const auto& line : *lines) print_error("gradcomp-evaluate", line);
   }
   return findings.wrong.empty() && findings.failures.empty() ? 0 : 1;
 }

@@ -3,10 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 
 #include "former_options.hpp"
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/number.hpp"
 #include "gradcomp/data/registry.hpp"
 #include "gradcomp/nn/make_model.hpp"
 
@@ -16,11 +16,9 @@ namespace {
 
 index_t parse_kib(const std::string& text) {
   if (text == "auto") return 0;
-  index_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  require(error == std::errc() && end == text.data() + text.size() && value >= 1,
-          "--bucket-kib {} is not allowed; it must be auto or at least 1", text);
-  return value;
+  const auto value = to_number<index_t>(text);
+  require(value && *value >= 1, "--bucket-kib {} is not allowed; it must be auto or at least 1", text);
+  return *value;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "command_line.hpp"
 #include "gradcomp/comm/agree.hpp"
 #include "gradcomp/core/atomic_file.hpp"
+#include "gradcomp/core/standard_output.hpp"
 #include "gradcomp/measure/density.hpp"
 #include "gradcomp/measure/machine.hpp"
 #include "gradcomp/method/spec.hpp"
@@ -89,8 +90,8 @@ int run(const train::Options& o, const MpiSession& session) {
     fmt::print("{} on {}, {} ranks x batch {}, {} steps, over {}\n", o.model, p.task->name(), session.size(), o.batch,
                o.steps, o.link.empty() ? p.carrier->name() : "an emulated link, " + o.link);
     print(repeats, facts, o.output);
-    for (const auto& failure : failures) fmt::print(stderr, "gradcomp-train: error: {}\n", failure);
-    if (differ) fmt::print(stderr, "gradcomp-train: error: replicas differ between ranks; see replica_hash_equal\n");
+    for (const auto& failure : failures) print_error("gradcomp-train", failure);
+    if (differ) print_error("gradcomp-train", "replicas differ between ranks; see replica_hash_equal");
   }
   return differ || !failures.empty() ? 1 : diverged ? 3 : 0;
 }

@@ -2,7 +2,9 @@
 
 The programs are found in $GRADCOMP_BIN; without it all is left out.
 """
+import copy
 import json
+import os
 import zipfile
 
 import numpy as np
@@ -213,6 +215,10 @@ def test_seeds_and_runs_agree(tmp_path):
     (["--train", "resnet20", "--steps", "3", "--at", "3"], "--at 3"), (["--input", "no/such.npy"], "no/such.npy"),
     (["--data", "laplace", "--repeats", "0"], "--repeats"), (["--data", "laplace", "--methods", "nonsense"], "nonsense"),
     (["--data", "laplace", "--dump", "/dev/null"], "/dev/null"),
+    (["--data", "laplace", "--size", "9", "--layout", "resnet20"], "--size 9 is not allowed here"),
+    (["--train", "resnet20", "--size", "9"], "--size 9 is not allowed here"), (["--input", "n" * 300], "File name too long"),
+    (["--data", "laplace", "--layout", "n" * 300], "File name too long"), (["--data", "a\nb"], "distribution 'a\\nb'"),
+    (["--data", "a\udcff"], "'a\\xff', is not UTF-8 text"),
 ])
 def test_wrong_evaluations_are_one_line(arguments, reason, tmp_path):
     done = run("gradcomp-evaluate", *arguments, "--output", tmp_path / "F.json")
@@ -266,6 +272,36 @@ def test_bad_archives_are_one_line(tmp_path):
         done = run("gradcomp-evaluate", "--input", tmp_path / f"{name}.npz", "--methods", "fp32", "--output", tmp_path / "F.json")
         one_line("gradcomp-evaluate", done)
         assert reason in done.stderr and f"{name}.npz" in done.stderr and not (tmp_path / "F.json").exists(), done.stderr
+
+
+def small_array(values=b""):
+    """A .npy file that promises one float, with these bytes of it."""
+    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}"
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + values
+
+
+def test_archives_that_would_fill_the_memory_are_one_line(tmp_path):
+    """A few kilobytes, of which any number of gigabytes could be inflated."""
+    with zipfile.ZipFile(tmp_path / "promise.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.npy", small_array(bytes(100_000_000)))
+    with zipfile.ZipFile(tmp_path / "shared.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("000.npy", small_array(os.urandom(4)))
+        member, = archive.infolist()
+        for number in range(1, 100):  # all entries of the directory show the same member
+            other = copy.copy(member)
+            other.filename = f"{number:03}.npy"
+            archive.filelist.append(other)
+    with zipfile.ZipFile(tmp_path / "twice.npz", "w") as archive, pytest.warns(UserWarning):
+        for _ in range(2):
+            archive.writestr("a.npy", small_array(bytes(4)))
+    with zipfile.ZipFile(tmp_path / "many.npz", "w") as archive:
+        for number in range(65_536):
+            archive.writestr(f"{number}.npy", b"")
+    for name, reason in (("promise", "a.npy' has more bytes of data than the 4 of its shape"), ("shared", "so they overlap"),
+                         ("twice", "holds two arrays 'a'"), ("many", "holds 65536 arrays; allowed: up to 65535")):
+        done = run("gradcomp-evaluate", "--input", tmp_path / f"{name}.npz", "--methods", "fp32")
+        one_line("gradcomp-evaluate", done)
+        assert reason in done.stderr and f"{name}.npz" in done.stderr, done.stderr
 
 
 MISSES = "sidco:ratio=0.01:stages=1"  # a fitted threshold never keeps the target to the last entry

@@ -43,16 +43,16 @@ int run_mpi_program(const char* program, int argc, char** argv, const std::funct
     finish_standard_output();
     return status;
   } catch (const AgreedError& error) {
-    if (session.rank() == 0) fmt::print(stderr, "{}: error: {}\n", program, error.what());
+    if (session.rank() == 0) print_error(program, error.what());
     return 1;
   } catch (const std::exception& error) {
     if (session.size() == 1) {
-      fmt::print(stderr, "{}: error: {}\n", program, error.what());
+      print_error(program, error.what());
       return 1;
     }
-    fmt::print(stderr, "{}: error: on rank {}: {}\n", program, session.rank(), error.what());
+    print_error(program, fmt::format("on rank {}: {}", session.rank(), error.what()));
   } catch (...) {
-    fmt::print(stderr, "{}: error: on rank {}: an exception of unknown type\n", program, session.rank());
+    print_error(program, fmt::format("on rank {}: an exception of unknown type", session.rank()));
   }
   std::fflush(stdout);
   std::fflush(stderr);

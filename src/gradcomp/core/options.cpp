@@ -3,22 +3,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/nearest.hpp"
+#include "gradcomp/core/number.hpp"
 
 namespace gradcomp {
 namespace {
-
-/// Parses `text`, which must be a number and nothing else. Returns false otherwise. The locale has no influence.
-template <class T>
-bool parse(const std::string& text, T& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
 
 bool in_range(const Parameter& p, double value) {
   return std::isfinite(value) && value <= p.high && (p.open_low ? value > p.low : value >= p.low);
@@ -57,11 +50,11 @@ void Parameter::check(const std::string& owner, const std::string& text) const {
   } else if (type == Type::word) {
     good = !text.empty();
   } else if (type == Type::integer) {
-    index_t value = 0;
-    good = parse(text, value) && in_range(*this, static_cast<double>(value));
+    const auto value = to_number<index_t>(text);
+    good = value && in_range(*this, static_cast<double>(*value));
   } else {
-    double value = 0;
-    good = parse(text, value) && in_range(*this, value);
+    const auto value = to_number<double>(text);
+    good = value && in_range(*this, *value);
   }
   require(good, "{}: {}={} is not allowed; {}{} is {}", owner, name, text, did_you_mean(text, choices), name,
           allowed());
@@ -89,15 +82,15 @@ ParameterValues::ParameterValues(const std::string& owner, const std::vector<Par
 }
 
 double ParameterValues::real(const std::string& name) const {
-  double value = 0;
-  require(parse(text(name), value), "option '{}' is not a number: '{}'", name, text(name));
-  return value;
+  const auto value = to_number<double>(text(name));
+  require(value.has_value(), "option '{}' is not a number: '{}'", name, text(name));
+  return *value;
 }
 
 index_t ParameterValues::integer(const std::string& name) const {
-  index_t value = 0;
-  require(parse(text(name), value), "option '{}' is not an integer: '{}'", name, text(name));
-  return value;
+  const auto value = to_number<index_t>(text(name));
+  require(value.has_value(), "option '{}' is not an integer: '{}'", name, text(name));
+  return *value;
 }
 
 const std::string& ParameterValues::text(const std::string& name) const {

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/utf8.hpp"
 
 namespace gradcomp {
 
@@ -20,6 +21,10 @@ void finish_standard_output() {
   const int reason = errno;
   require(written, "cannot write to the standard output{}{}", reason != 0 ? ": " : "",
           reason != 0 ? std::strerror(reason) : "");
+}
+
+void print_error(std::string_view program, std::string_view text) {
+  fmt::print(stderr, "{}: error: {}\n", program, as_line(text));
 }
 
 }  // namespace gradcomp

@@ -1,5 +1,7 @@
 #pragma once
-// What a program does about its standard output: the text must arrive, or the program says that it did not.
+// What a program does about its output: the text must arrive, or the program says that it did not; an error is one
+// line.
+#include <string_view>
 
 namespace gradcomp {
 
@@ -9,5 +11,8 @@ void let_writes_fail();
 
 /// Writes what is buffered. Throws Error if something that was printed could not be written.
 void finish_standard_output();
+
+/// Prints "<program>: error: <text>" on standard error. It is one line, whatever names and values `text` quotes.
+void print_error(std::string_view program, std::string_view text);
 
 }  // namespace gradcomp

@@ -2,15 +2,17 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/utf8.hpp"
 
 namespace gradcomp::data {
+namespace fs = std::filesystem;
 namespace {
 
 /// Tables of the slicing-by-8 method (Kounavis and Berry 2005), which takes eight bytes per step instead of one.
@@ -31,12 +33,32 @@ constexpr auto crc_tables = [] {
 
 }  // namespace
 
-std::vector<std::uint8_t> read_file(const std::string& path) {
+fs::file_status status_of(const fs::path& path) {
   std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  require(std::filesystem::exists(status), "cannot read '{}': there is no such file", path);
-  require(std::filesystem::is_regular_file(status), "cannot read '{}': it is not a regular file", path);
-  const auto size = std::filesystem::file_size(path, error);
+  const auto status = fs::status(path, error);
+  require(fs::status_known(status), "cannot read '{}': {}", path.string(), error.message());
+  return status;
+}
+
+bool is_folder(const fs::path& path) { return fs::is_directory(status_of(path)); }
+
+std::vector<fs::path> files_in(const std::string& folder, const std::string& extension) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (entry->path().extension() == extension) files.push_back(entry->path());
+  }
+  require(!error, "cannot read the folder '{}': {}", folder, error.message());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::vector<std::uint8_t> read_file(const std::string& path) {
+  const auto status = status_of(path);
+  require(fs::exists(status), "cannot read '{}': there is no such file", path);
+  require(fs::is_regular_file(status), "cannot read '{}': it is not a regular file", path);
+  std::error_code error;
+  const auto size = fs::file_size(path, error);
   require(!error, "cannot read '{}': {}", path, error.message());
   std::ifstream file(path, std::ios::binary);
   require(file.is_open(), "cannot read '{}': {}", path, std::strerror(errno));
@@ -47,8 +69,17 @@ std::vector<std::uint8_t> read_file(const std::string& path) {
   return bytes;
 }
 
+std::string read_text(const std::string& path) {
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+  const auto bytes = read_file(path);
+  std::string text(bytes.begin(), bytes.end());
+  require_text(fmt::format("'{}'", path), text);
+  if (text.starts_with(byte_order_mark)) text.erase(0, byte_order_mark.size());
+  require(!text.empty(), "'{}' is empty", path);
+  return text;
+}
+
 void require_writable_folder(const std::string& path) {
-  namespace fs = std::filesystem;
   std::error_code error;
   fs::create_directories(path, error);
   require(!error, "cannot make the folder '{}': {}", path, error.message());

@@ -3,13 +3,26 @@
 // zlib, PNG and gzip.
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 namespace gradcomp::data {
 
+/// What `path` is, which may be nothing. If that cannot be known, as of a name that is too long, throws Error that
+/// names the path and the reason. The functions of std::filesystem without an error code would throw another line.
+std::filesystem::file_status status_of(const std::filesystem::path& path);
+bool is_folder(const std::filesystem::path& path);
+
+/// The files of a folder whose names end in `extension`, sorted. Throws Error that names the folder and the reason.
+std::vector<std::filesystem::path> files_in(const std::string& folder, const std::string& extension);
+
 /// All bytes of the regular file `path`. Throws Error that names the file and the reason.
 std::vector<std::uint8_t> read_file(const std::string& path);
+
+/// The characters of the text file `path`: UTF-8, without a byte order mark. Throws Error that names the file and the
+/// reason, also if it is empty or holds zero bytes.
+std::string read_text(const std::string& path);
 
 /// Makes the folder `path` and its parents if they are missing. If files cannot be written there, throws Error that
 /// names the folder and the reason.

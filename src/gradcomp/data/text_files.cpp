@@ -12,12 +12,6 @@
 namespace gradcomp::data {
 namespace {
 
-std::string read_text(const std::string& path) {
-  const auto bytes = read_file(path);
-  require(!bytes.empty(), "'{}' is empty", path);
-  return std::string(bytes.begin(), bytes.end());
-}
-
 Parameter vocabulary_parameter(const char* value) {
   return Parameter::integer("vocabulary", value, 0, 1e9, "largest vocabulary, with <unk> and <eos>; 0: all words");
 }
@@ -34,9 +28,9 @@ void encode(TextData& data, const ParameterValues& given, const Part& train, con
   const index_t max_words = given.integer("vocabulary");
   require(max_words == 0 || max_words >= 3, "{}: vocabulary={} is not allowed; at least 3, or 0 for all words",
           data.name, max_words);
-  const Vocabulary vocabulary(train.path, train.text, level, max_words);
+  const Vocabulary vocabulary(train.text, level, max_words);
   const auto fill = [&](const Part& part, const char* use, std::vector<std::int32_t>& tokens) {
-    vocabulary.encode(part.path, part.text, tokens);
+    vocabulary.encode(part.text, tokens);
     require(tokens.size() >= 2, "'{}' is too short: {} tokens to {} on, at least 2", part.path, tokens.size(), use);
   };
   fill(train, "train", data.train);
@@ -51,8 +45,8 @@ void encode(TextData& data, const ParameterValues& given, const Part& train, con
 TextData read_published(const Spec& spec, const char* train, const char* valid, const char* test) {
   const ParameterValues given(spec.kind, {vocabulary_parameter("0")}, split_pairs(spec.kind, spec.options));
   const std::filesystem::path folder = spec.path;
-  require(std::filesystem::is_directory(folder), "{}: '{}' is not a folder; expected one with {}, {} and {}", spec.kind,
-          spec.path, train, valid, test);
+  require(is_folder(folder), "{}: '{}' is not a folder; expected one with {}, {} and {}", spec.kind, spec.path, train,
+          valid, test);
   TextData data;
   data.name = spec.kind;
   const std::string paths[] = {(folder / train).string(), (folder / valid).string(), (folder / test).string()};

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "gradcomp/core/error.hpp"
+#include "gradcomp/core/utf8.hpp"
 
 namespace gradcomp::data {
 namespace {
@@ -15,28 +15,9 @@ bool in_word(char c) {
          static_cast<unsigned char>(c) > 127;
 }
 
-/// Bytes of the code point at text[i]; 0 if none begins there. RFC 3629 forbids surrogates and codes that are longer
-/// than needed.
-std::size_t code_point(std::string_view text, std::size_t i) {
-  const auto byte = [&](std::size_t k) { return i + k < text.size() ? static_cast<unsigned char>(text[i + k]) : 0U; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t size = first >= 0xC2 && first < 0xE0   ? 2
-                           : first >= 0xE0 && first < 0xF0 ? 3
-                           : first >= 0xF0 && first < 0xF5 ? 4
-                                                           : 0;
-  for (std::size_t k = 1; k < size; ++k) {
-    if ((byte(k) & 0xC0U) != 0x80) return 0;
-  }
-  const unsigned second = byte(1);
-  const bool wrong = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
-                     (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
-  return wrong ? 0 : size;
-}
-
 /// Bytes of the token that begins at text[i], which is not white space except at the level of characters.
 std::size_t token_size(std::string_view text, std::size_t i, Level level) {
-  if (level == Level::characters || (level == Level::words && !in_word(text[i]))) return code_point(text, i);
+  if (level == Level::characters || (level == Level::words && !in_word(text[i]))) return character_size(text, i);
   std::size_t end = i + 1;
   for (; end < text.size(); ++end) {
     const bool inner = level == Level::split ? !is_space(text[end])
@@ -55,13 +36,7 @@ void to_lower_case(std::string& text) {
   }
 }
 
-void for_each_token(const std::string& path, std::string_view text, Level level,
-                    const std::function<void(std::string_view token)>& visit) {
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t size = code_point(text, i);
-    require(size > 0, "'{}' is not UTF-8 text: no character begins at byte {}", path, i);
-    i += size;
-  }
+void for_each_token(std::string_view text, Level level, const std::function<void(std::string_view token)>& visit) {
   const bool characters = level == Level::characters;
   for (std::size_t i = 0; i < text.size();) {
     if (characters || !is_space(text[i])) {
@@ -76,10 +51,9 @@ void for_each_token(const std::string& path, std::string_view text, Level level,
   if (!characters && !text.empty() && text.back() != '\n') visit(end_token);
 }
 
-Vocabulary::Vocabulary(const std::string& path, std::string_view text, Level level, index_t max_words)
-    : m_level(level) {
+Vocabulary::Vocabulary(std::string_view text, Level level, index_t max_words) : m_level(level) {
   std::unordered_map<std::string_view, index_t> count;
-  for_each_token(path, text, level, [&](std::string_view token) { ++count[token]; });
+  for_each_token(text, level, [&](std::string_view token) { ++count[token]; });
   count.erase(unknown_token);
   if (level != Level::characters) count.erase(end_token);
   std::vector<std::pair<std::string_view, index_t>> order(count.begin(), count.end());
@@ -94,9 +68,9 @@ Vocabulary::Vocabulary(const std::string& path, std::string_view text, Level lev
   for (const auto& word : m_words) m_number.emplace(word, static_cast<std::int32_t>(m_number.size()));
 }
 
-void Vocabulary::encode(const std::string& path, std::string_view text, std::vector<std::int32_t>& out) const {
+void Vocabulary::encode(std::string_view text, std::vector<std::int32_t>& out) const {
   const std::int32_t unknown = m_number.at(unknown_token);
-  for_each_token(path, text, m_level, [&](std::string_view token) {
+  for_each_token(text, m_level, [&](std::string_view token) {
     const auto found = m_number.find(token);
     out.push_back(found == m_number.end() ? unknown : found->second);
   });

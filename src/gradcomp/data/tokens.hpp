@@ -24,26 +24,24 @@ constexpr std::string_view unknown_token = "<unk>", end_token = "<eos>";
 /// Changes A to Z into a to z. Other letters do not change.
 void to_lower_case(std::string& text);
 
-/// Calls `visit` with each token in order. Except at the level of characters, every line ends in "<eos>", even if it is
-/// empty. If `text` is not UTF-8, throws Error that begins with `path`.
-void for_each_token(const std::string& path, std::string_view text, Level level,
-                    const std::function<void(std::string_view token)>& visit);
+/// Calls `visit` with each token of a UTF-8 text in order. Except at the level of characters, every line ends in
+/// "<eos>", even if it is empty.
+void for_each_token(std::string_view text, Level level, const std::function<void(std::string_view token)>& visit);
 
 /// The tokens that have a number. The most frequent ones come first, and ties are in the order of their bytes. "<unk>"
 /// follows and, except at the level of characters, "<eos>".
 class Vocabulary {
  public:
   /// Counts the tokens of `text` and keeps the most frequent ones. `max_words`: maximum size of the vocabulary, "<unk>"
-  /// and
-  /// "<eos>" included; 0: no limit.
-  Vocabulary(const std::string& path, std::string_view text, Level level, index_t max_words);
+  /// and "<eos>" included; 0: no limit.
+  Vocabulary(std::string_view text, Level level, index_t max_words);
   Vocabulary(const Vocabulary&) = delete;
   Vocabulary& operator=(const Vocabulary&) = delete;
 
   const std::vector<std::string>& words() const { return m_words; }
 
   /// Appends the numbers of the tokens of `text` to `out`. A token without a number becomes "<unk>".
-  void encode(const std::string& path, std::string_view text, std::vector<std::int32_t>& out) const;
+  void encode(std::string_view text, std::vector<std::int32_t>& out) const;
 
  private:
   Level m_level;

@@ -1,14 +1,14 @@
 #include "gradcomp/evaluate/gradient_file.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <utility>
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/number.hpp"
 #include "gradcomp/core/spec_part.hpp"
+#include "gradcomp/data/files.hpp"
 #include "gradcomp/data/formats/npz.hpp"
 #include "gradcomp/nn/networks/shapes.hpp"
 
@@ -17,35 +17,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> tensor_files(const std::string& folder) {
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() == ".npy") files.push_back(entry.path());
-  }
-  require(!files.empty(), "'{}' holds no .npy file", folder);
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
 /// The tensors of one gradient.
 std::vector<data::NamedArray> tensors(const fs::path& path) {
   if (path.extension() == ".npz") return data::read_npz(path.string());
   std::vector<data::NamedArray> found;
-  for (const fs::path& file : fs::is_directory(path) ? tensor_files(path.string()) : std::vector{path}) {
+  for (const fs::path& file : data::is_folder(path) ? data::files_in(path.string(), ".npy") : std::vector{path}) {
     found.push_back({file.stem().string(), data::read_npy(file.string())});
   }
+  require(!found.empty(), "'{}' holds no .npy file", path.string());
   return found;
 }
 
 /// "64x3x3" as extents; none of an empty word.
-std::vector<index_t> extents(const std::string& word, const std::string& where) {
+std::vector<index_t> extents(const std::string& word) {
   std::vector<index_t> shape;
   for (const std::string& part : split_words(word, 'x')) {
-    index_t value = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-    require(error == std::errc() && end == part.data() + part.size() && value >= 1 && word.back() != 'x',
-            "{}: '{}' is not a shape; allowed: extents of 1 or more with x between them, such as 64x3x3", where, word);
-    shape.push_back(value);
+    const auto value = to_number<index_t>(part);
+    require(value && *value >= 1 && word.back() != 'x',
+            "'{}' is not a shape; allowed: extents of 1 or more with x between them, such as 64x3x3", word);
+    shape.push_back(*value);
   }
   return shape;
 }
@@ -74,11 +64,11 @@ GradientFile read_gradient(const std::string& path, const Layout& layout) {
 Layout read_layout(const std::string& text) {
   const auto models = nn::shape_names();
   if (std::find(models.begin(), models.end(), text) != models.end()) return nn::model_shapes(text);
-  std::ifstream file(text);
-  require(fs::is_regular_file(text) && file.good(),
+  require(fs::is_regular_file(data::status_of(text)),
           "--layout {}: neither a file nor a model; allowed: a text file with a line 'NAME 64x3x3' for each tensor, {}",
           text, fmt::join(models, ", "));
   Layout layout;
+  std::istringstream file(data::read_text(text));
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
     std::stringstream words(line.substr(0, line.find('#')));
@@ -89,7 +79,11 @@ Layout read_layout(const std::string& text) {
     require((order.empty() || order == "outputs-first") && more.empty(),
             "{}: '{}' follows the shape; allowed: NAME 64x3x3, and after it outputs-first", where,
             more.empty() ? order : more);
-    layout.add(name, extents(shape, where), !order.empty());
+    try {
+      layout.add(name, extents(shape), !order.empty());
+    } catch (const Error& error) {
+      throw Error(where + ": " + error.what());
+    }
   }
   require(!layout.segments.empty(), "'{}' holds no tensor; allowed: a line 'NAME 64x3x3' for each", text);
   return layout;

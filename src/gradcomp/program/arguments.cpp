@@ -1,10 +1,10 @@
 #include "gradcomp/program/arguments.hpp"
 
-#include <charconv>
 #include <cstdlib>
 #include <string_view>
 
 #include "gradcomp/comm/mpi_session.hpp"
+#include "gradcomp/core/number.hpp"
 
 namespace gradcomp {
 namespace {
@@ -14,9 +14,8 @@ constexpr std::string_view threads_option = "--kokkos-num-threads=";
 
 /// Kokkos ends a process with a backtrace if it cannot read the number. All ranks have the same.
 void check_threads(std::string_view name, std::string_view text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > most_threads) {
+  const auto value = to_number<int>(text);
+  if (!value || *value < 1 || *value > most_threads) {
     throw AgreedError(fmt::format("{}{} is not allowed; allowed: 1 to {}", name, text, most_threads));
   }
 }

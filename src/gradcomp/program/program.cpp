@@ -9,9 +9,12 @@
 #include "gradcomp/comm/agree.hpp"
 #include "gradcomp/comm/transports/mpi.hpp"
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/number.hpp"
 #include "gradcomp/core/standard_output.hpp"
+#include "gradcomp/core/utf8.hpp"
 #include "gradcomp/core/version_config.hpp"
 #include "gradcomp/program/arguments.hpp"
+#include "gradcomp/program/config_file.hpp"
 
 namespace gradcomp {
 namespace {
@@ -35,22 +38,43 @@ std::string refusal_on_any_rank(const std::string& own) {
   return everywhere ? *first : fmt::format("on rank {}: {}", first - reasons.begin(), *first);
 }
 
+/// Nothing if `text` is a T, otherwise what is wrong. CLI11 would take 010 for 8, and 1'000 for 1000.
+template <class T>
+std::string not_decimal(const std::string& text) {
+  const auto digits = text.substr(text.starts_with('-') ? 1 : 0);
+  const bool octal = std::is_integral_v<T> && digits.size() > 1 && digits.front() == '0';
+  return to_number<T>(text) && !octal ? "" : fmt::format("'{}' is not a decimal number", text);
+}
+
+void only_decimal_numbers(CLI::App& app) {
+  for (CLI::Option* option : app.get_options({})) {
+    const std::string type = option->get_type_name();
+    if (type.starts_with("INT")) option->check(not_decimal<index_t>);
+    if (type.starts_with("UINT")) option->check(not_decimal<std::uint64_t>);
+    if (type.starts_with("FLOAT")) option->check(not_decimal<double>);
+  }
+}
+
 }  // namespace
 
 void begin_options(CLI::App& app) {
   app.set_version_flag("--version", app.get_name() + " " GRADCOMP_VERSION);
   app.set_config("--config", "", "read options from a TOML file");
+  app.config_formatter(std::make_shared<ConfigFile>(app));
   app.option_defaults()->always_capture_default();
   app.footer("Also takes Kokkos' own options (--kokkos-help).");
 }
 
 std::optional<int> parse(CLI::App& app, int argc, char** argv, bool prints) {
+  for (int i = 1; i < argc; ++i) require_text(fmt::format("argument {}, '{}',", i, argv[i]), argv[i]);
+  only_decimal_numbers(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {
     return prints ? app.exit(success) : 0;
-  } catch (const CLI::ParseError& error) {
-    throw Error(error.what());
+  } catch (const std::exception& error) {
+    const auto config = std::dynamic_pointer_cast<ConfigFile>(app.get_config_formatter());
+    throw Error((config ? config->place_of(error.what()) : "") + error.what());
   }
   return std::nullopt;
 }
@@ -62,7 +86,7 @@ int run_program(const char* program, const std::function<int()>& body) {
     finish_standard_output();
     return status;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "{}: error: {}\n", program, error.what());
+    print_error(program, error.what());
     return 1;
   }
 }
@@ -87,7 +111,7 @@ int run_program_on_ranks(const char* program, int argc, char** argv, const Parse
       }
       const std::string refusal = refusal_on_any_rank(reason);
       if (refusal.empty()) return status;
-      if (first) fmt::print(stderr, "{}: error: {}\n", program, refusal);
+      if (first) print_error(program, refusal);
       return 2;
     };
     return run_with_kokkos(argc, argv, parse_or_refuse, [&] { return body(session); });

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "gradcomp/core/number.hpp"
+
 namespace gradcomp::report {
 namespace {
 
@@ -22,7 +24,7 @@ int terminal_columns(std::FILE* stream) {
   winsize size{};
   if (::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
   const char* columns = std::getenv("COLUMNS");
-  const int value = columns != nullptr ? std::atoi(columns) : 0;
+  const int value = to_number<int>(columns != nullptr ? columns : "").value_or(0);
   return value > 0 ? value : 80;
 }
 

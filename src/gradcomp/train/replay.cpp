@@ -1,20 +1,17 @@
 #include "gradcomp/train/replay.hpp"
 
-#include <fstream>
-#include <iterator>
-
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/data/files.hpp"
 #include "gradcomp/report/read_json.hpp"
 
 namespace gradcomp::train {
 
 std::vector<index_t> recorded_slices(const std::string& path, const std::string& label, std::uint64_t seed, int rank,
                                      int ranks) {
-  std::ifstream file(path);
-  require(file.good(), "--replay-slices: cannot read '{}'", path);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const auto bytes = data::read_file(path);
   const report::Json json =
-      report::parse_json(text, fmt::format("--replay-slices: '{}' is no result file of gradcomp-train", path));
+      report::parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                         fmt::format("--replay-slices: '{}' is no result file of gradcomp-train", path));
   require(json.is_object() && json.contains("benchmarks") && json["benchmarks"].is_array(),
           "--replay-slices: '{}' is no result file of gradcomp-train", path);
   for (const report::Json& row : json["benchmarks"]) {

@@ -1,11 +1,11 @@
 #include "gradcomp/train/straggler.hpp"
 
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <thread>
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/number.hpp"
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/data/counter_rng.hpp"
 #include "gradcomp/measure/stopwatch.hpp"
@@ -16,11 +16,9 @@ namespace {
 constexpr const char* allowed = "rank=N,factor=F with F of 1 to 100, jitter=J with J of 0 to 10, or both";
 
 double number(const std::string& text, const std::string& whole) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  require(error == std::errc() && end == text.data() + text.size(),
-          "--straggler {} is not allowed: '{}' is not a number", whole, text);
-  return value;
+  const auto value = to_number<double>(text);
+  require(value.has_value(), "--straggler {} is not allowed: '{}' is not a number", whole, text);
+  return *value;
 }
 
 }  // namespace

@@ -1,11 +1,10 @@
 #include "gradcomp/tune/rates.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <filesystem>
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/number.hpp"
 #include "gradcomp/data/files.hpp"
 #include "gradcomp/method/spec.hpp"
 #include "gradcomp/report/read_json.hpp"
@@ -26,11 +25,10 @@ double number(const report::Json& json, const std::string& what) {
 }
 
 index_t kib_of(const std::string& text, const std::string& what) {
-  index_t kib = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), kib);
-  require(error == std::errc() && end == text.data() + text.size() && kib >= 0 && kib <= most,
-          "{}: the bucket size '{}' is not allowed; allowed: 0 to {}", what, text, most);
-  return kib;
+  const auto kib = to_number<index_t>(text);
+  require(kib && *kib >= 0 && *kib <= most, "{}: the bucket size '{}' is not allowed; allowed: 0 to {}", what, text,
+          most);
+  return *kib;
 }
 
 std::optional<SweepConditions> read_conditions(const report::Json& file) {
@@ -225,7 +223,7 @@ Rates read_rates(const Options& options, const data::Task& task, int ranks) {
   const TrialShape shape{options.steps, ranks, options.trials, options.seeds};
   const SweepConditions sweep = sweep_conditions(options.train);
   const std::string& path = options.train.rates;
-  if (!std::filesystem::exists(path)) return {metric, settings, shape, sweep};
+  if (!exists(data::status_of(path))) return {metric, settings, shape, sweep};
   const auto bytes = data::read_file(path);
   return Rates::parse({bytes.begin(), bytes.end()}, path, metric, settings, shape, true, sweep);
 }

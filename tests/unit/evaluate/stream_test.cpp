@@ -68,11 +68,15 @@ TEST(FileStream, TakesTheTensorsOfALayout) {
                                    {"w 0\n", "'0' is not a shape"},
                                    {"w 3x3 float\n", "'float' follows the shape"},
                                    {"w 3x3 outputs-first 1\n", "'1' follows the shape"},
+                                   {"h 4294967296x4294967296\n", "line 1: tensor 'h' has the shape"},
+                                   {"a 1000000000000000\nb 1000000000000000\n", "line 2: the tensors up to 'b'"},
+                                   {"a 9223372036854775807\na 9223372036854775807\nc 3\n", "line 1: tensor 'a'"},
                                    {"# nothing\n", "holds no tensor"}}) {
     shape_file(text);
     EXPECT_THAT(error_of([&] { make_file_stream({flat}, read_layout(shapes)); }), HasSubstr(said)) << text;
   }
   EXPECT_THAT(error_of([] { read_layout("vgg99"); }), HasSubstr("neither a file nor a model"));
+  EXPECT_THAT(error_of([] { read_layout(std::string(300, 'n')); }), HasSubstr("File name too long"));
   const std::string written = Layout{}.add("embedding", {9, 4}, true).add("scale", {}).add("w", {4, 2}).text();
   shape_file(written);
   EXPECT_EQ(read_layout(shapes).text(), written);

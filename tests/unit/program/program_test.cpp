@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <fstream>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "error_of.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/program/arguments.hpp"
+#include "temporary_folder.hpp"
 
 namespace gradcomp {
 namespace {
@@ -67,6 +70,70 @@ TEST(Parse, GoesOnEndsOrRefuses) {
   EXPECT_THAT(std::get<1>(parsed({"--help"}, true)), HasSubstr("what it does"));
   EXPECT_THAT(std::get<2>(parsed({"--number", "x"}, true)), HasSubstr("--number"));
   EXPECT_THAT(std::get<2>(parsed({"--other"}, false)), HasSubstr("--other"));
+}
+
+TEST(Parse, TakesDecimalNumbersAndUtf8Alone) {
+  CLI::App app("", "program");
+  std::int64_t number = 0;
+  std::uint64_t seed = 0;
+  double rate = 0;
+  app.add_option("--number", number);
+  app.add_option("--seed", seed);
+  app.add_option("--rate", rate);
+  const auto refused = [&](const std::string& option, const std::string& value) {
+    Words words({"program", option, value});
+    return test::error_of([&] { parse(app, words.count(), words.pointers()); });
+  };
+  EXPECT_EQ(refused("--number", "-10"), "");
+  EXPECT_EQ(number, -10);
+  EXPECT_EQ(refused("--seed", "18446744073709551615"), "");
+  EXPECT_EQ(seed, UINT64_MAX);
+  EXPECT_EQ(refused("--rate", "01.5e-3"), "");
+  EXPECT_EQ(rate, 1.5e-3);
+  for (const char* text : {"010", "-010", "0x10", "1'000", "1_000", " 4", "12abc", "1e3", "99999999999999999999"}) {
+    EXPECT_EQ(refused("--number", text), fmt::format("--number: '{}' is not a decimal number", text));
+  }
+  EXPECT_EQ(refused("--seed", "-1"), "--seed: '-1' is not a decimal number");
+  EXPECT_EQ(refused("--rate", "1e400"), "--rate: '1e400' is not a decimal number");
+  EXPECT_EQ(refused("--rate", "a\xFF"), "argument 2, 'a\xFF', is not UTF-8 text: no character begins at byte 1");
+}
+
+class ConfigFiles : public test::TemporaryFolder {
+ protected:
+  /// The error of a program whose configuration has this text, without the name of the file in front.
+  std::string refused(const std::string& text, std::vector<std::string> more = {}) {
+    const std::string file = path("c.toml"), name = "'" + file + "'";
+    std::ofstream(file) << text;
+    CLI::App app("", "program");
+    begin_options(app);
+    app.add_option("--steps", m_steps);
+    app.add_option("--steps-more", m_steps);
+    app.add_flag("--augment", m_augment);
+    more.insert(more.begin(), {"program", "--config", file});
+    Words words(std::move(more));
+    const std::string error = test::error_of([&] { parse(app, words.count(), words.pointers()); });
+    return error.starts_with(name) ? error.substr(name.size()) : error;
+  }
+
+  std::int64_t m_steps = 0;
+  bool m_augment = false;
+};
+
+TEST_F(ConfigFiles, ErrorsNameTheKeyAndTheLine) {
+  EXPECT_EQ(refused("# a comment\nsteps = 3\naugment = true\n"), "");
+  EXPECT_EQ(m_steps, 3);
+  EXPECT_TRUE(m_augment);
+  EXPECT_EQ(refused("\n# steps = 1\n\"steps\" = 12abc\n"), ", line 3: --steps: '12abc' is not a decimal number");
+  EXPECT_EQ(refused("steps-more = x\nsteps = 3\n"), ", line 1: --steps-more: 'x' is not a decimal number");
+  EXPECT_THAT(refused("augment = maybe\n"), HasSubstr(", line 1: Could not convert: --augment = maybe"));
+  EXPECT_THAT(refused("steps = 3\nsteps = 4\n"), HasSubstr(", line 2: --steps: "));
+  EXPECT_EQ(
+      refused("steps = 3\nstepz = 4\n"),
+      ", line 2: unknown key 'stepz'; did you mean 'steps'? allowed: the options of --help, without their dashes");
+  EXPECT_THAT(refused("[train]\nsteps = 3\n"), HasSubstr(", line 2: unknown key 'train.steps'"));
+  EXPECT_THAT(refused("steps 3\n"), HasSubstr(", line 1: unknown key 'steps 3'"));
+  EXPECT_EQ(refused("steps = \xFF\n"), " is not UTF-8 text: no character begins at byte 8");
+  EXPECT_EQ(refused("steps = 3\n", {"--steps", "x"}), "--steps: 'x' is not a decimal number") << "not the file's";
 }
 
 TEST(RunProgram, AnErrorIsOneLineAndStatusOne) {

@@ -41,7 +41,7 @@ TEST(RecordedSlices, AreThoseOfTheMethodTheSeedAndTheRank) {
 }
 
 TEST(RecordedSlices, ComeFromAResultFileOnly) {
-  EXPECT_EQ(refused("/no/such/file", "a", 1, 1), "--replay-slices: cannot read '/no/such/file'");
+  EXPECT_EQ(refused("/no/such/file", "a", 1, 1), "cannot read '/no/such/file': there is no such file");
   for (const char* text : {"", "{", "[]", "{}", R"({"benchmarks": 1})"}) {
     const File file(text);
     EXPECT_THAT(refused(file.path, "a", 1, 1),

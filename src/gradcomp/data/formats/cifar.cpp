@@ -1,7 +1,5 @@
 #include "gradcomp/data/formats/cifar.hpp"
 
-#include <filesystem>
-
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/data/files.hpp"
 
@@ -44,7 +42,7 @@ void append(ImageSet& set, const std::string& path, index_t records, const Recor
 /// `folder`, or its sub-folder `archive` if `first` is not in `folder` itself.
 fs::path base_folder(const std::string& folder, const char* archive, const char* first) {
   const fs::path base = folder;
-  return !fs::exists(base / first) && fs::is_directory(base / archive) ? base / archive : base;
+  return !exists(status_of(base / first)) && is_folder(base / archive) ? base / archive : base;
 }
 
 ImageData empty_data(const std::string& name, index_t classes) {
@@ -62,7 +60,7 @@ ImageData empty_data(const std::string& name, index_t classes) {
 }  // namespace
 
 ImageData read_cifar10(const std::string& folder, index_t records) {
-  require(fs::is_directory(folder),
+  require(is_folder(folder),
           "cifar10: '{}' is not a folder; expected one with data_batch_1.bin .. data_batch_5.bin and "
           "test_batch.bin",
           folder);
@@ -75,7 +73,7 @@ ImageData read_cifar10(const std::string& folder, index_t records) {
 }
 
 ImageData read_cifar100(const std::string& folder, bool coarse, index_t records) {
-  require(fs::is_directory(folder), "cifar100: '{}' is not a folder; expected one with train.bin and test.bin", folder);
+  require(is_folder(folder), "cifar100: '{}' is not a folder; expected one with train.bin and test.bin", folder);
   const fs::path base = base_folder(folder, "cifar-100-binary", "train.bin");
   ImageData data = empty_data(coarse ? "cifar100:labels=coarse" : "cifar100:labels=fine", coarse ? 20 : 100);
   const Record form{2, coarse ? 0 : 1};

@@ -1,12 +1,13 @@
 #include "gradcomp/data/formats/packed.hpp"
 
 #include <array>
-#include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <utility>
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/number.hpp"
 #include "gradcomp/data/files.hpp"
 #include "gradcomp/data/formats/gcds.hpp"
 
@@ -21,17 +22,22 @@ struct Entry {
 };
 
 std::vector<Entry> read_index(const std::string& path) {
-  const auto bytes = read_file(path);
-  std::istringstream lines(std::string(bytes.begin(), bytes.end()));
+  std::istringstream lines(read_text(path));
   std::string line;
   require(std::getline(lines, line) && line == "GCDS-INDEX 1", "'{}' does not begin with 'GCDS-INDEX 1'", path);
   std::vector<Entry> entries;
+  std::set<std::string> files;
   while (std::getline(lines, line)) {
     std::istringstream fields(line);
     Entry e;
-    const bool good = (fields >> e.crc >> e.n_train >> e.n_test >> std::ws) && std::getline(fields, e.file) &&
-                      fs::path(e.file).filename() == e.file;
-    require(good, "'{}': line {} is not 'CRC N_TRAIN N_TEST FILE'", path, entries.size() + 2);
+    std::string n_train, n_test;
+    fields >> e.crc >> n_train >> n_test >> std::ws;
+    const auto train = to_number<index_t>(n_train), test = to_number<index_t>(n_test);
+    require(train && test && std::getline(fields, e.file) && fs::path(e.file).filename() == e.file,
+            "'{}': line {} is not 'CRC N_TRAIN N_TEST FILE'", path, entries.size() + 2);
+    require(files.insert(e.file).second, "'{}': line {} lists '{}' a second time", path, entries.size() + 2, e.file);
+    e.n_train = *train;
+    e.n_test = *test;
     entries.push_back(std::move(e));
   }
   require(!entries.empty(), "'{}' lists no file", path);
@@ -59,7 +65,7 @@ void append(ImageSet& all, const ImageSet& part) {
 }  // namespace
 
 ImageData read_packed(const std::string& path) {
-  if (!fs::is_directory(path)) return read_gcds(path);
+  if (!is_folder(path)) return read_gcds(path);
   const std::string index = (fs::path(path) / "index.txt").string();
   const auto entries = read_index(index);
   std::uintmax_t bytes = 0;  // an upper bound of the size of all pixels

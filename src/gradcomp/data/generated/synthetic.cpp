@@ -1,11 +1,10 @@
 #include "gradcomp/data/generated/synthetic.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <numbers>
-#include <optional>
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/number.hpp"
 #include "gradcomp/data/counter_rng.hpp"
 
 namespace gradcomp::data {
@@ -16,22 +15,15 @@ using Kind = Distribution::Kind;
 constexpr const char* allowed =
     "laplace, gamma[:shape in (0, 100]], pareto[:xi in (-10, 10)], gauss, each with +zeros:SHARE in [0, 1)";
 
-std::optional<double> number(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-  return value;
-}
-
 /// Cuts "name:number" at the colon. Without a colon, `value` does not change. Returns false if what follows the colon
-/// is not a number.
+/// is not a finite number.
 bool cut(const std::string& text, std::string& name, double& value) {
   const auto colon = text.find(':');
   name = text.substr(0, colon);
   if (colon == std::string::npos) return true;
-  const auto parsed = number(text.substr(colon + 1));
+  const auto parsed = to_number<double>(text.substr(colon + 1));
   value = parsed.value_or(value);
-  return parsed.has_value();
+  return parsed && std::isfinite(value);
 }
 
 /// Uniform in (0, 1) with 53 bits, so that the tails of 2^26 and more draws keep their shape.

@@ -93,6 +93,11 @@ TEST(Packed, RefusesWhatTheIndexDoesNotList) {
   EXPECT_THAT(error_with("GCDS-INDEX 2\n"), HasSubstr("GCDS-INDEX 1"));
   EXPECT_THAT(error_with(head), HasSubstr("lists no file"));
   EXPECT_THAT(error_with(head + "x 1 a.gcds\n"), HasSubstr("line 2"));
+  EXPECT_THAT(error_with(head + a.crc + " 2 1a.gcds\n"), HasSubstr("line 2"));
+  EXPECT_THAT(error_with(head + a.crc + " 2x 1 a.gcds\n"), HasSubstr("line 2"));
+  EXPECT_THAT(error_with(head + a.crc + " 99999999999999999999 1 a.gcds\n"), HasSubstr("line 2"));
+  EXPECT_THAT(error_with(head + a.crc + " 2 1 a.gcds\n" + a.crc + " 2 1 a.gcds\n"),
+              HasSubstr("line 3 lists 'a.gcds' a second time"));
   EXPECT_THAT(error_with(head + a.crc + " 2 1 ../a.gcds\n"), HasSubstr("line 2"));
   EXPECT_THAT(error_with(head + a.crc + " 2 1 b.gcds\n"), HasSubstr("no such file"));
   EXPECT_THAT(error_with(head + "00000000 2 1 a.gcds\n"), HasSubstr("is not the file"));
