@@ -1,4 +1,6 @@
 // A resumed run is bit-identical to an uninterrupted one.
+#include <algorithm>
+#include <cstring>
 #include <fstream>
 
 #include "error_of.hpp"
@@ -174,6 +176,59 @@ TEST(Resume, RefusesOtherOptionsAndDamagedFiles) {
   rig.options.seed = 0;
   rig.options.seeds = 3;
   EXPECT_EQ(error_of([&] { check_checkpoints(rig.options, 0); }), "") << "one of the seeds 0, 1 and 2 is enough";
+}
+
+/// Writes `width` bytes of `value` over number `index` of an array of a checkpoint, and corrects the checksum.
+void forge(const std::string& path, const std::string& array, std::size_t index, index_t value, std::size_t width) {
+  auto bytes = data::read_file(path);
+  const auto name = std::search(bytes.begin(), bytes.end(), array.begin(), array.end());
+  ASSERT_NE(name, bytes.end()) << array;
+  std::memcpy(&*name + array.size() + width * index, &value, width);
+  const std::uint32_t crc = data::crc32(bytes.data(), bytes.size() - data::checksum_size);
+  std::memcpy(bytes.data() + bytes.size() - data::checksum_size, &crc, sizeof crc);
+  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+}
+
+TEST(Checkpoint, RefusesContentThatNoRunHas) {
+  struct Case {
+    const char *method, *array;
+    std::size_t index;
+    index_t value;
+    const char* said;
+    std::size_t width = sizeof(index_t);
+  };
+  const std::string sampled = "fp32:sampler=mercury:sampler.slices=2:sampler.slice=3";
+  const index_t large = index_t{1} << 40;
+  for (const Case& c :
+       {Case{"fp32", "rank, seed, step", 0, 7, "is the checkpoint of rank, seed and step 7, 1, 4"},
+        {"fp32", "rank, seed, step", 1, 2, "is the checkpoint of rank, seed and step"},
+        {"fp32", "/counters", 0, large, "counters' holds numbers"},
+        {"fp32", "/counters", 0, 3, "counters' holds numbers"},
+        {sampled.c_str(), "/numbers", 2, index_t{1} << 36, "numbers' holds numbers"},
+        {sampled.c_str(), "/numbers", 1, large, "numbers' holds numbers"},
+        {sampled.c_str(), "/numbers", 4, -1, "numbers' holds numbers"},  // a NaN
+        {sampled.c_str(), "/group", 0, large, "group' holds numbers"},
+        {sampled.c_str(), "/samples", 0, large, "samples are not those of the data set"},
+        {"fp32:strategy=servers", "/server/clocks", 0, world()->size() > 1 ? large : -1, "clocks' holds numbers"},
+        {"fp32:strategy=servers", "/server/version", 0, -1, "version' holds numbers"},
+        {"fp32:strategy=servers", "/versions", 0, -1, "versions' holds numbers"},
+        {"fp32:strategy=local:strategy.period=2", "/steps", 0, large, "steps' holds numbers"},
+        {"fp32:strategy=local:strategy.period=2", "/period", 0, 0, "period' holds numbers"},
+        {"sidco", "/sidco_history", 0, large - 1, "sidco_history' holds numbers"},
+        {"redsync:variant=paper", "/redsync_thresholds", 0, -1, "redsync_thresholds'"},
+        {"adaptive_threshold", "/thresholds", 0, -1, "/thresholds' holds numbers", 4}}) {
+    Rig rig;
+    const Folder folder(*rig.control);
+    rig.options.checkpoint_folder = folder.path();
+    run_interrupted(rig, c.method);
+    rig.options.resume_folder = folder.path();
+    rig.options.checkpoint_folder.clear();
+    barrier(*rig.control);
+    forge(fmt::format("{}/seed1/rank{}_step4.ckpt", folder.path(), rig.control->rank()), c.array, c.index, c.value,
+          c.width);
+    const Checkpoints checkpoints(rig.options, settings(rig, c.method));
+    EXPECT_THAT(error_of([&] { rig.run(c.method, &checkpoints); }), testing::HasSubstr(c.said)) << c.method;
+  }
 }
 
 TEST(Checkpoint, LeavesOneFileOfEachRankAndTheManifest) {

@@ -39,11 +39,11 @@ TEST(Resume, RefusesStagesWithAnotherNumberOfTimes) {
   Snapshot whole;
   trained.save(Exec(), whole, "m/");
   for (const char* stage : {"m/stage/exposed", "m/stage/forward", "m/stage/update"}) {
-    EXPECT_EQ(error_of([&] { fresh.restore(Exec(), shortened(whole, stage), "m/"); }),
+    EXPECT_EQ(error_of([&] { fresh.restore(Exec(), shortened(whole, stage), "m/", 3); }),
               "the checkpoint has not as many times for each stage as it has timed steps (3)")
         << stage;
   }
-  EXPECT_EQ(error_of([&] { fresh.restore(Exec(), whole, "m/"); }), "");
+  EXPECT_EQ(error_of([&] { fresh.restore(Exec(), whole, "m/", 3); }), "");
 }
 
 }  // namespace

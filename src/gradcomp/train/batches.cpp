@@ -1,5 +1,7 @@
 #include "gradcomp/train/batches.hpp"
 
+#include <algorithm>
+
 #include "gradcomp/comm/agree.hpp"
 #include "gradcomp/train/replay.hpp"
 
@@ -93,14 +95,31 @@ index_t Batches::reshard(const Exec& exec) {
   return moved.wire_bytes;
 }
 
+/// Samples change ranks, so those of this rank may have been any rank's.
+void Batches::require_samples_of_the_set() const {
+  std::vector<index_t> set, own = m_sampler->samples();
+  data::Shard shard = m_shard;
+  for (shard.rank = 0; shard.rank < shard.ranks; ++shard.rank) {
+    const auto part = m_task.samples(shard);
+    set.insert(set.end(), part.begin(), part.end());
+  }
+  std::sort(set.begin(), set.end());
+  std::sort(own.begin(), own.end());
+  require(std::includes(set.begin(), set.end(), own.begin(), own.end()),
+          "the checkpoint's samples are not those of the data set");
+}
+
 Memories Batches::memories() {
   if (!m_sampler) return {};
   Memories all = m_sampler->memories();
-  all.push_back({"moved", &m_moved, sizeof m_moved, true, Role::sampler, -1});
+  all.push_back({"moved", &m_moved, sizeof m_moved, true, Role::sampler, -1, [this] { return is_count(m_moved); }});
   return all;
 }
 
 void Batches::restart(index_t step) {
+  require(std::ssize(m_slices) == (m_sampler ? step : 0), "the checkpoint has slices of {} steps, but {} were made",
+          m_slices.size(), step);
+  if (m_sampler) require_samples_of_the_set();
   if (m_loader) m_loader = std::make_unique<data::Loader>(m_task.training(m_shard), step);
 }
 

@@ -41,10 +41,11 @@ class Batches {
   index_t moved() const { return m_moved; }
 
   Memories memories();
-  /// Continues at `step`, after memories were restored.
+  /// Continues at `step`, after memories were restored. Throws Error if these are not those of `step` and the data set.
   void restart(index_t step);
 
  private:
+  void require_samples_of_the_set() const;
   const data::Batch& draw(index_t step);
   EvaluateLosses evaluator(const Exec& exec);
 

@@ -1,5 +1,7 @@
 #include "gradcomp/train/checkpoints.hpp"
 
+#include <fmt/ranges.h>
+
 #include <filesystem>
 
 #include "gradcomp/comm/agree.hpp"
@@ -13,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* checkpoint_format = "gradcomp-checkpoint-5";
+constexpr const char* checkpoint_format = "gradcomp-checkpoint-6";
 
 std::string seed_folder(const std::string& folder, std::uint64_t seed) {
   return folder.empty() ? "" : fmt::format("{}/seed{}", folder, seed);
@@ -30,6 +32,11 @@ std::string file_of(const std::string& folder, int rank, index_t step) {
 template <class F>
 void each_with_prefix(const std::vector<std::unique_ptr<Trainer>>& trainers, const F& f) {
   for (std::size_t i = 0; i < trainers.size(); ++i) f(*trainers[i], fmt::format("method{}/", i));
+}
+
+/// Whose checkpoint it is; a file keeps it under any name. The manifest says what else must be equal.
+std::vector<index_t> owner(const Transport& control, std::uint64_t seed, index_t step) {
+  return {control.rank(), static_cast<index_t>(seed), step};
 }
 
 /// Removes the files that this rank wrote before `keep`, and those of an interrupted write.
@@ -71,7 +78,7 @@ void check_checkpoints(const Options& options, int rank) {
     bool found = false;
     for (index_t i = 0; i < options.seeds; ++i) {
       const auto folder = seed_folder(options.resume_folder, options.seed + static_cast<std::uint64_t>(i));
-      found = found || fs::exists(manifest_of(folder));
+      found = found || exists(data::status_of(manifest_of(folder)));
     }
     require(found, "--resume {}: there is no checkpoint of seed {}", options.resume_folder, options.seed);
   }
@@ -83,18 +90,23 @@ Checkpoints::Checkpoints(const Options& options, report::Json settings)
       m_folder(seed_folder(options.checkpoint_folder, options.seed)),
       m_every(options.checkpoint_every),
       m_steps(options.steps),
+      m_seed(options.seed),
       m_settings(std::move(settings)) {}
 
 index_t Checkpoints::restore(const Exec& exec, Transport& control,
                              const std::vector<std::unique_ptr<Trainer>>& trainers) const {
   index_t step = 0;
   run_collectively(control, [&] {
-    if (m_resume.empty() || !fs::exists(manifest_of(m_resume))) return;
+    if (m_resume.empty() || !exists(data::status_of(manifest_of(m_resume)))) return;
     step = read_manifest(m_resume, m_settings);
     const std::string path = file_of(m_resume, control.rank(), step);
     const Snapshot snapshot = Snapshot::decode(data::read_file(path), path);
-    each_with_prefix(trainers,
-                     [&](Trainer& trainer, const std::string& prefix) { trainer.restore(exec, snapshot, prefix); });
+    std::vector<index_t> found;
+    snapshot.get("rank, seed, step", found);
+    require(found == owner(control, m_seed, step), "'{}' is the checkpoint of rank, seed and step {}; expected {}",
+            path, fmt::join(found, ", "), fmt::join(owner(control, m_seed, step), ", "));
+    each_with_prefix(
+        trainers, [&](Trainer& trainer, const std::string& prefix) { trainer.restore(exec, snapshot, prefix, step); });
   });
   require_same_on_all_ranks(control, "checkpoint", fmt::format("step {}", step));
   return step;
@@ -109,6 +121,7 @@ void Checkpoints::save(const Exec& exec, Transport& control, const std::vector<s
   run_collectively(control, [&] {
     data::require_writable_folder(m_folder);
     Snapshot snapshot;
+    snapshot.put("rank, seed, step", owner(control, m_seed, end));
     each_with_prefix(trainers,
                      [&](Trainer& trainer, const std::string& prefix) { trainer.save(exec, snapshot, prefix); });
     write_atomically(path, {}, snapshot.encode());

@@ -1,8 +1,8 @@
 #pragma once
 // --checkpoint and --resume: the whole comparison as files, so that a run continues after an interruption with the same
 // bits.
-// FOLDER/seedS/rankR_stepN.ckpt is what rank R has of seed S (snapshot.hpp); checkpoint.json beside it, which rank 0
-// replaces last, says which step counts and under which options it was made.
+// FOLDER/seedS/rankR_stepN.ckpt is what rank R has of seed S (snapshot.hpp), and names its rank; checkpoint.json beside
+// it, which rank 0 replaces last, says which step counts and under which options it was made.
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,6 +29,7 @@ class Checkpoints {
  private:
   std::string m_resume, m_folder;  ///< folders of this seed; empty: not wanted
   index_t m_every, m_steps;
+  std::uint64_t m_seed;
   report::Json m_settings;
 };
 

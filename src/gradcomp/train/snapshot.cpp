@@ -100,10 +100,11 @@ Snapshot Snapshot::decode(std::span<const std::uint8_t> file, const std::string&
     require(sizes[0] <= rest.size() && sizes[1] <= rest.size(), "checkpoint '{}' ends too early", path);
     std::string name(sizes[0], '\0');
     take(rest, name.data(), name.size(), path);
-    auto& bytes = snapshot.m_arrays[name];
     require(sizes[1] <= rest.size(), "checkpoint '{}' ends too early", path);
-    bytes.resize(sizes[1]);
+    std::vector<std::byte> bytes(sizes[1]);
     take(rest, bytes.data(), bytes.size(), path);
+    require(snapshot.m_arrays.emplace(name, std::move(bytes)).second, "checkpoint '{}' has the array '{}' twice", path,
+            name);
   }
   return snapshot;
 }

@@ -67,8 +67,9 @@ class Trainer {
   /// All that the next step depends on and all that was measured so far. After drain(); it does not communicate. Names
   /// of arrays begin with `prefix`, which no other trainer of the snapshot has.
   void save(const Exec& exec, Snapshot& snapshot, const std::string& prefix);
-  /// Throws Error unless `snapshot` has all of it, in the same sizes.
-  void restore(const Exec& exec, const Snapshot& snapshot, const std::string& prefix);
+  /// Throws Error unless `snapshot` has all of it, in the same sizes and with numbers that a run has after `step`
+  /// steps.
+  void restore(const Exec& exec, const Snapshot& snapshot, const std::string& prefix, index_t step);
 
  private:
   /// Numbers that a checkpoint holds as they are.
@@ -100,6 +101,7 @@ class Trainer {
   void add_waiting();
   void add_sampling();
   Memories memory();
+  bool counters_fit(index_t step) const;
   /// f(name, vector) for everything that grows from step to step.
   template <class F>
   void each_history(const F& f);

@@ -35,9 +35,30 @@ void Trainer::save(const Exec& exec, Snapshot& snapshot, const std::string& pref
   snapshot.put(prefix + "stage/step", m_timeline.step_seconds().values());
 }
 
-void Trainer::restore(const Exec& exec, const Snapshot& snapshot, const std::string& prefix) {
-  for (const MemoryView& view : memory()) snapshot.get(exec, prefix + view.path(), view);
+/// A run that has ended trains no more, but others of the job go on.
+bool Trainer::counters_fit(index_t step) const {
+  const auto up_to_step = [&](index_t count) { return count >= 0 && count <= step; };
+  return (ended() ? up_to_step(m_now.step) : m_now.step == step) && m_now.diverged_at >= -1 &&
+         m_now.diverged_at <= step && up_to_step(m_now.energy_steps) && up_to_step(m_now.reached.steps) &&
+         is_count(m_now.stale_pushes) && is_count(m_now.staleness) && is_count(m_now.max_stale);
+}
+
+void Trainer::restore(const Exec& exec, const Snapshot& snapshot, const std::string& prefix, index_t step) {
+  const Memories all = memory();
+  for (const MemoryView& view : all) snapshot.get(exec, prefix + view.path(), view);
   each_history([&](const char* name, auto& values) { snapshot.get(prefix + name, values); });
+  for (const MemoryView& view : all) {
+    require(!view.valid || view.valid(), "the checkpoint's array '{}' holds numbers that no run has",
+            prefix + view.path());
+  }
+  require(counters_fit(step), "the checkpoint's array '{}' holds numbers that no run has after {} steps",
+          prefix + to_string(Role::counters), step);
+  const auto& curve = m_result.curve;
+  const std::size_t points = curve.step.size();
+  require(m_result.step_link.size() == m_local_ms.size() && curve.time_s.size() == points &&
+              curve.wire_bytes.size() == points && curve.loss.size() == points && curve.accuracy.size() == points &&
+              curve.quality.size() == points,
+          "the checkpoint's columns of steps, or of points of the curve, have different lengths");
 
   std::vector<double> steps, exposed;
   std::array<std::vector<double>, stage_count> stages;
@@ -56,7 +77,7 @@ void Trainer::restore(const Exec& exec, const Snapshot& snapshot, const std::str
     m_timeline.add_wait(0, exposed[i]);
     m_timeline.end_step(steps[i]);
   }
-  m_batches.restart(m_now.step);
+  m_batches.restart(m_now.step);  // throws, too, if the sampler's samples are not those of the data set
 }
 
 }  // namespace gradcomp::train

@@ -2,7 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
+
+#include "error_of.hpp"
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/data/files.hpp"
 
 namespace gradcomp::train {
 namespace {
@@ -46,6 +51,17 @@ TEST(Snapshot, RefusesASecondArrayOfTheSameName) {
   std::vector<double> numbers;
   snapshot.get("numbers", numbers);
   EXPECT_EQ(numbers, (std::vector<double>{1, 2.5, -0.0})) << "the first one stays";
+}
+
+TEST(Snapshot, RefusesAFileThatHasAnArrayTwice) {
+  Snapshot snapshot;
+  snapshot.put("a", std::vector<double>{1});
+  snapshot.put("b", std::vector<double>{2});
+  auto file = file_of(snapshot);
+  *std::find(file.begin(), file.end(), 'b') = 'a';
+  const std::uint32_t crc = data::crc32(file.data(), file.size() - 4);
+  std::memcpy(file.data() + file.size() - 4, &crc, 4);
+  EXPECT_EQ(gradcomp::test::error_of([&] { Snapshot::decode(file, "f"); }), "checkpoint 'f' has the array 'a' twice");
 }
 
 TEST(Snapshot, RefusesEveryDamage) {
