@@ -49,7 +49,8 @@ std::vector<CLI::ConfigItem> ConfigFile::from_config(std::istream& input) const 
   const auto lines = lines_of_keys(text);
   std::vector<std::string> known;
   for (const CLI::Option* option : m_app.get_options()) {
-    if (option->get_configurable() && !option->get_lnames().empty()) known.push_back(option->get_lnames().front());
+    if (!option->get_configurable()) continue;
+    known.insert(known.end(), option->get_lnames().begin(), option->get_lnames().end());
   }
   for (const CLI::ConfigItem& item : settings) {
     if (item.name == "++" || item.name == "--") continue;  // the begin and the end of a section
