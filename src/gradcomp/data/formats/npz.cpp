@@ -34,7 +34,8 @@ Archive open(const std::string& path) {
   return archive;
 }
 
-/// Throws Error if members share bytes: a few kilobytes of them could then be inflated to any number of gigabytes.
+/// Throws Error if the members need more bytes than the file has. They then share bytes, and a few kilobytes could be
+/// inflated to any number of gigabytes; otherwise a file of N bytes becomes at most about 1,000 N.
 void refuse_overlaps(const std::string& path, zip_t* archive, zip_int64_t count) {
   constexpr std::uintmax_t headers = 30 + 46;  // of each member, in front of it and in the directory, without its name
   std::error_code error;

@@ -13,8 +13,8 @@ struct NamedArray {
 };
 
 /// The arrays in the order in which they were stored. If the file is not a zip file, holds no array or more than
-/// 65,535, holds two of one name or arrays that share bytes, or if an array is damaged or refused by read_npy(), throws
-/// Error that names the file and the array.
+/// 65,535, holds two of one name, or needs more bytes than it has, or if an array is damaged or refused by read_npy(),
+/// throws Error that names the file and the array.
 std::vector<NamedArray> read_npz(const std::string& path);
 
 }  // namespace gradcomp::data
