@@ -74,8 +74,6 @@ def environment():
         defaults["OMPI_MCA_mpi_yield_when_idle"] = "1"
     if os.geteuid() == 0:  # containers and bare machines; Open MPI asks for both
         defaults |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    if sys.stderr.isatty():  # mpirun's pipes hide the terminal from the programs
-        defaults |= {"GRADCOMP_PROGRESS": "always", "COLUMNS": str(shutil.get_terminal_size().columns)}
     for name, value in defaults.items():
         values.setdefault(name, value)
     return values

@@ -10,11 +10,12 @@ RUN = pathlib.Path(__file__).resolve().parents[2] / "run"
 CORES = len(os.sched_getaffinity(0))
 
 
-def run(*arguments, cwd=None, **variables):
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(("OMP_", "OMPI_", "PRTE_", "PMIX_"))}
+def run(*arguments, cwd=None, stderr=subprocess.PIPE, **variables):
+    prefixes = ("OMP_", "OMPI_", "PRTE_", "PMIX_", "COLUMNS", "GRADCOMP_PROGRESS")
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(prefixes)}
     # These tests already run inside some toolchain.
     clean |= {"GRADCOMP_TOOLCHAIN_ACTIVE": os.environ.get("GRADCOMP_TOOLCHAIN_ACTIVE", "debian")} | variables
-    return subprocess.run([RUN, *arguments], capture_output=True, text=True, env=clean, cwd=cwd, check=False)
+    return subprocess.run([RUN, *arguments], stdout=subprocess.PIPE, stderr=stderr, text=True, env=clean, cwd=cwd, check=False)
 
 
 @pytest.mark.parametrize("arguments", [

