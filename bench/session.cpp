@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "cache.hpp"
 #include "case.hpp"
 #include "gradcomp/kernels/linear_algebra/blas.hpp"
-#include "memory.hpp"
 
 namespace gradcomp::bench {
 namespace {

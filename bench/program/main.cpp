@@ -10,11 +10,11 @@
 #include "gradcomp/core/atomic_file.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/standard_output.hpp"
+#include "gradcomp/measure/memory.hpp"
 #include "gradcomp/program/arguments.hpp"
 #include "gradcomp/program/program.hpp"
 #include "gradcomp/report/context.hpp"
 #include "gradcomp/report/result_file.hpp"
-#include "memory.hpp"
 #include "reporter.hpp"
 
 namespace gradcomp::bench {

@@ -105,6 +105,7 @@ std::optional<int> parse_command_line(int argc, char** argv, bool prints, Comman
                  "thread of their own, which costs time; --raw has no limit")
       ->check(CLI::Range(0.0, 1e7));
   app.add_option("--link", line.link, "emulate a link, for example 100Mbit/s,50us; default: the real link");
+  app.add_flag("--wide", line.wide, wide_help);
   app.add_option("--output", line.output, "result file (JSON)");
   moved_option(app, "--list", "gradcomp-methods");
   if (const auto status = parse(app, argc, argv, prints)) return status;

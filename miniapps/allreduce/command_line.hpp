@@ -15,7 +15,8 @@ struct CommandLine {
   gradcomp::ReductionOptions reduction;
   double density_tolerance = 0;
   std::string transport = "mpi", link, output;
-  bool raw = false;  ///< also times the MPI library's own allreduce
+  bool wide = false;  ///< the table has all columns, and rows of any length
+  bool raw = false;   ///< also times the MPI library's own allreduce
 };
 
 /// Parses and checks, as gradcomp::parse() does (program/program.hpp).

@@ -1,4 +1,7 @@
 // gradcomp-allreduce: times the reduction alone, for several sizes and methods, as nccl-tests does.
+#include <algorithm>
+#include <chrono>
+
 #include "command_line.hpp"
 #include "gradcomp/comm/agree.hpp"
 #include "gradcomp/comm/mpi_session.hpp"
@@ -7,6 +10,8 @@
 #include "gradcomp/comm/transports/mpi.hpp"
 #include "gradcomp/core/standard_output.hpp"
 #include "gradcomp/measure/density.hpp"
+#include "gradcomp/measure/machine.hpp"
+#include "gradcomp/measure/memory.hpp"
 #include "gradcomp/program/program.hpp"
 #include "gradcomp/report/context.hpp"
 #include "gradcomp/report/progress.hpp"
@@ -18,10 +23,21 @@ using namespace gradcomp;
 
 namespace {
 
+constexpr index_t large = 1 << 24;  ///< elements; of these and more it is said beforehand what they take
+constexpr index_t some = 1 << 18;   ///< elements from which on times grow with the size
+
+report::Table make_table(bool raw, bool wide) {
+  std::vector<std::string> header{"method", "size", "payload", "time ms", "algbw GB/s", "busbw GB/s"};
+  if (raw) header.emplace_back("raw MPI / ours");
+  header.emplace_back("#wrong");
+  if (wide) header.insert(header.end(), {"min rank ms", "mean rank ms", "p99 ms", "relative error"});
+  return report::Table(header, wide ? 0 : 80);
+}
+
 /// Adds the row of one case to the file and its line to the table. `raw_ms`: time of the MPI library's own allreduce;
 /// 0: not comparable.
 void record(const MethodSpec& spec, index_t elements, int ranks, const ReductionResult& r, double raw_ms,
-            report::ResultFile& file, report::Table& table) {
+            const CommandLine& line, report::ResultFile& file, report::Table& table) {
   const double median = report::quantile(r.times_ms, 0.5), p99 = report::quantile(r.times_ms, 0.99);
   const bool comparable = raw_ms > 0 && median > 0;
   const double dense = 4.0 * static_cast<double>(elements);
@@ -40,13 +56,34 @@ void record(const MethodSpec& spec, index_t elements, int ranks, const Reduction
       .set("raw_mpi_ratio", comparable ? report::Json(raw_ms / median) : report::Json(nullptr));
   file.add(row);
   const auto& json = row.json();
-  table.row({report::format_bytes(dense), spec.label, report::format_bytes(static_cast<double>(r.report.payload_bytes)),
-             report::format_number(r.rank_times.minimum), report::format_number(r.rank_times.mean),
-             report::format_number(r.rank_times.maximum), report::format_number(p99),
-             report::format_number(json.at("alg_bw_gb_s").get<double>()),
-             report::format_number(json.at("bus_bw_gb_s").get<double>()),
-             comparable ? report::format_number(raw_ms / median) : "-", report::format_number(r.relative_error),
-             fmt::format("{}", r.wrong)});
+  std::vector<std::string> cells{spec.label,
+                                 report::format_bytes(dense),
+                                 report::format_bytes(static_cast<double>(r.report.payload_bytes)),
+                                 report::format_number(median),
+                                 report::format_number(json.at("alg_bw_gb_s").get<double>()),
+                                 report::format_number(json.at("bus_bw_gb_s").get<double>())};
+  if (line.raw) cells.push_back(comparable ? report::format_number(raw_ms / median) : "-");
+  cells.push_back(fmt::format("{}", r.wrong));
+  if (line.wide) {
+    for (const double value : {r.rank_times.minimum, r.rank_times.mean, p99, r.relative_error}) {
+      cells.push_back(report::format_number(value));
+    }
+  }
+  table.row(cells);
+}
+
+/// What a size takes of the memory that ranks on this machine share: `here` of all `ranks`.
+double bytes_here(const std::vector<MethodSpec>& methods, index_t elements, int ranks, int here) {
+  double most = 0;
+  for (const MethodSpec& method : methods) most = std::max(most, here * reduction_bytes(method, elements, ranks));
+  return most;
+}
+
+/// The ranks that share memory with this one. Collective.
+int ranks_here(Transport& control) {
+  const std::string own = machine_info(true).host_name;
+  const auto hosts = gather_texts(control, own);
+  return device_is_host ? static_cast<int>(std::count(hosts.begin(), hosts.end(), own)) : 1;
 }
 
 int run(const CommandLine& line, const MpiSession& session) {
@@ -63,12 +100,21 @@ int run(const CommandLine& line, const MpiSession& session) {
                           {"link", line.link},
                           {"raw", line.raw}};
   require_same_on_all_ranks(*control, "options", options.dump());
+  const int here = ranks_here(*control);
+  const double memory = free_bytes(exec);
   std::vector<MethodSpec> methods;
   std::unique_ptr<Transport> carrier = control->split(0, session.rank());
   report::LinkInfo link = report::real_link();
   std::unique_ptr<report::ResultFile> file;
   run_collectively(*control, [&] {
     methods = methods_with(line.methods, line.reducers);
+    for (const index_t elements : line.sizes) {
+      const double bytes = bytes_here(methods, elements, session.size(), here);
+      require(bytes <= memory,
+              "{} elements would take about {} of memory for {} on a machine with {} free; allowed: at most {}",
+              elements, report::format_bytes(bytes), here == 1 ? "1 rank" : fmt::format("{} ranks", here),
+              report::format_bytes(memory), static_cast<index_t>(static_cast<double>(elements) * memory / bytes));
+    }
     if (!line.link.empty()) {
       const Link emulated = parse_link(line.link);
       link = {"emulated", emulated.text(), emulated.bits_per_second / 1e6, emulated.latency_seconds * 1e6};
@@ -81,23 +127,47 @@ int run(const CommandLine& line, const MpiSession& session) {
 
   control = make_limited(std::move(control), line.reduction.limit_seconds);
 
-  report::Table table({"size", "method", "payload", "time ms\nmin rank", "mean", "max", "p99", "algbw\nGB/s",
-                       "busbw\nGB/s", "raw MPI\n/ ours", "relative\nerror", "#wrong"});
+  report::Table table = make_table(line.raw, line.wide);
   report::ProgressBar bar(session.rank() == 0);
   bar.phase("reduce", static_cast<index_t>(methods.size() * line.sizes.size()));
   index_t wrong = 0;
   std::vector<std::string> failures;
-  for (const index_t elements : line.sizes) {
+  const auto seconds_of = [](const auto& work) {
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  double seconds_per_element = 0;  // of the last size of which times tell something
+  const auto announce = [&](index_t elements) {
+    if (seconds_per_element == 0) {
+      const double seconds = seconds_of([&] {
+        for (const auto& method : methods)
+          measure_reduction(exec, method.text, some, *carrier, *control, line.reduction);
+      });
+      seconds_per_element = seconds / some;
+    }
+    if (session.rank() != 0) return;
+    bar.clear();
+    fmt::print(stderr, "gradcomp-allreduce: {} elements take about {:.2g} s, and {} of {} of memory on this machine\n",
+               elements, seconds_per_element * static_cast<double>(elements),
+               report::format_bytes(bytes_here(methods, elements, session.size(), here)), report::format_bytes(memory));
+  };
+  const auto measure = [&](index_t elements) {
     const double raw_ms = line.raw ? raw_allreduce_ms(elements, line.reduction) : 0;
     for (const auto& method : methods) {
       const auto result = measure_reduction(exec, method.text, elements, *carrier, *control, line.reduction);
       wrong += result.wrong;
-      record(method, elements, session.size(), result, raw_ms, *file, table);
+      record(method, elements, session.size(), result, raw_ms, line, *file, table);
       const auto failure = density_failure(fmt::format("{}, {} elements", method.label, elements),
                                            density_median(*control, result.density_ratio), line.density_tolerance);
       if (failure) failures.push_back(*failure);
       bar.advance();
     }
+  };
+  for (const index_t elements : line.sizes) {
+    if (elements >= large) announce(elements);
+    const double seconds = seconds_of([&] { measure(elements); });
+    if (elements >= some) seconds_per_element = seconds / static_cast<double>(elements);
   }
   bar.clear();
   if (session.rank() == 0) {

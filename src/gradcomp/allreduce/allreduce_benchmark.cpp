@@ -1,6 +1,7 @@
 #include "gradcomp/allreduce/allreduce_benchmark.hpp"
 
 #include <cmath>
+#include <numeric>
 
 #include "gradcomp/allreduce/reduction_check.hpp"
 #include "gradcomp/comm/over_ranks.hpp"
@@ -111,6 +112,19 @@ void time_it(Case& c, Exchange& exchange, const ReductionOptions& options, Reduc
 }
 
 }  // namespace
+
+double reduction_bytes(const MethodSpec& method, index_t elements, int ranks) {
+  constexpr double bytes_per_element = 44;
+  constexpr index_t some = 1 << 16;  // payloads grow with the gradient
+  double gathered = 0;
+  if (method.common.text("reducer") == "allgather") {
+    const Layout seen = seen_by(method, layer_like(some));
+    const auto state = method.compressor->prepare(seen);
+    const index_t kept = std::accumulate(state->target.begin(), state->target.end(), index_t{0});
+    gathered = 2.0 * ranks * static_cast<double>(method.compressor->payload_bytes(seen, kept)) / some;
+  }
+  return (bytes_per_element + gathered) * static_cast<double>(elements);
+}
 
 ReductionResult measure_reduction(const Exec& exec, const std::string& method, index_t elements, Transport& transport,
                                   Transport& control, const ReductionOptions& options) {

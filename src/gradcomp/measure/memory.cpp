@@ -1,13 +1,11 @@
-#include "memory.hpp"
+#include "gradcomp/measure/memory.hpp"
 
 #include <algorithm>
 #include <fstream>
 #include <limits>
 #include <string>
 
-#include "gradcomp/report/processor.hpp"
-
-namespace gradcomp::bench {
+namespace gradcomp {
 namespace {
 
 constexpr double usable_share = 0.9;
@@ -36,18 +34,4 @@ double free_bytes([[maybe_unused]] const Exec& exec) {
 #endif
 }
 
-index_t last_level_cache([[maybe_unused]] const Exec& exec) {
-#if defined(KOKKOS_ENABLE_CUDA)
-  return exec.cuda_device_prop().l2CacheSize;
-#elif defined(KOKKOS_ENABLE_HIP)
-  return exec.hip_device_prop().l2CacheSize;
-#else
-  report::Json processor;
-  report::add_processor(processor);
-  index_t largest = 0;
-  for (const auto& cache : processor["caches"]) largest = std::max(largest, cache["size"].get<index_t>());
-  return largest;
-#endif
-}
-
-}  // namespace gradcomp::bench
+}  // namespace gradcomp
