@@ -6,6 +6,7 @@
 #include "gradcomp/data/registry.hpp"
 #include "gradcomp/program/program.hpp"
 #include "shared/former_options.hpp"
+#include "shared/training_options.hpp"
 
 std::optional<int> parse_command_line(int argc, char** argv, bool prints, gradcomp::evaluate::Options& o) {
   auto& t = o.training;
@@ -50,6 +51,7 @@ std::optional<int> parse_command_line(int argc, char** argv, bool prints, gradco
                  "fail if a method's median of achieved / target density is further from 1 than this; 0: off");
   app.add_option("--dump", o.dump_folder,
                  "folder for the payload (.bin) and the decoded gradient (_decoded.npy) of each method's last step");
+  app.add_flag("--wide", o.wide, wide_help);
   app.add_option("--output", o.output, "result file (JSON)");
   moved_option(app, "--list", "gradcomp-methods");
   if (const auto status = gradcomp::parse(app, argc, argv, prints)) return status;

@@ -50,7 +50,11 @@ int run(const evaluate::Options& o) {
   bar.clear();
   for (const auto& line : findings.failures) file.fail(line);
   if (findings.wrong.empty()) file.write();
-  findings.table.print();
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
+    const auto& stream = *jobs[j].stream;
+    fmt::print("{}{}: {} elements\n", j > 0 ? "\n" : "", stream.name(), stream.layout().count());
+    findings.tables[j].print();
+  }
   for (const auto* lines : {&findings.wrong, &findings.failures}) {
     for (const auto& line : *lines) print_error("gradcomp-evaluate", line);
   }

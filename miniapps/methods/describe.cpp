@@ -38,7 +38,7 @@ void describe(const Layout& layout, const std::vector<MethodSpec>& methods, cons
                  fmt::format("{}", bucket)});
   }
   const double dense = 4.0 * static_cast<double>(layout.count());
-  report::Table bytes({"method", "payload bytes\nper step", "compression\nratio"});
+  report::Table bytes({"method", "bytes per step", "compression ratio"});
   for (const auto& method : methods) {
     const index_t payload = step_bytes(method, layout, buckets);
     const bool fixed = method.compressor->info().fixed_bytes;

@@ -2,6 +2,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <regex>
+#include <sstream>
 
 #include "describe.hpp"
 #include "gradcomp/comm/registry.hpp"
@@ -59,13 +61,29 @@ std::string entries_text(const std::vector<Entry>& entries) {
   return page;
 }
 
+/// The text in 80 columns: a line that is longer goes on in lines that stand further to the right.
+std::string fitted(const std::string& text) {
+  std::string out;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t most = 80, begin = line.find_first_not_of(' '), end = line.rfind(' ', most);
+    if (line.size() > most && end != std::string::npos && end > begin) {
+      const std::string space(begin + 4, ' ');
+      const std::string rest = wrapped(line.substr(end), most - space.size());
+      line = line.substr(0, end) + std::regex_replace("\n" + rest, std::regex("\n"), "\n" + space);
+    }
+    out += line + "\n";
+  }
+  return out;
+}
+
 std::string list(const std::string& what) {
   if (what == "json") return evaluate::methods_json().dump(1) + "\n";
   if (what == "markdown") return methods_markdown();
-  if (what == "strategies") return entries_text(all_strategies());
-  if (what == "samplers") return entries_text(all_samplers());
-  if (what == "transports") return entries_text(program_transports());
-  return methods_text();
+  if (what == "strategies") return fitted(entries_text(all_strategies()));
+  if (what == "samplers") return fitted(entries_text(all_samplers()));
+  if (what == "transports") return fitted(entries_text(program_transports()));
+  return fitted(methods_text());
 }
 
 /// The tensors of the model: those of a published model, or those that the model has for the data.

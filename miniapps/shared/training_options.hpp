@@ -6,6 +6,9 @@ namespace CLI {
 class App;
 }
 
+/// Of the option --wide, which programs with a table of results have.
+inline constexpr const char* wide_help = "print tables with all columns; otherwise rows take at most 80";
+
 /// The option --methods, for a list of specs.
 void add_methods(CLI::App& app, std::string& methods);
 

@@ -51,6 +51,7 @@ std::optional<int> parse_command_line(int argc, char** argv, bool prints, train:
                  "LABEL_stepSTEP_losses.npy, ordered by the samples' numbers");
   app.add_option("--at", o.dump_steps, "steps, counted from 0, at which --dump-gradients and --dump-importance write")
       ->delimiter(',');
+  app.add_flag("--wide", o.wide, wide_help);
   app.add_option("--output", o.output, "result file (JSON)");
   for (const char* former : {"--tune", "--tune-steps", "--tune-trials", "--tune-seeds"}) {
     moved_option(app, former, "gradcomp-tune");

@@ -87,8 +87,8 @@ int run(const train::Options& o, const MpiSession& session) {
   if (first) {
     for (const auto& failure : failures) file->fail(failure);
     file->write();
-    fmt::print("{} on {}, {} ranks x batch {}, {} steps, over {}\n", o.model, p.task->name(), session.size(), o.batch,
-               o.steps, o.link.empty() ? p.carrier->name() : "an emulated link, " + o.link);
+    fmt::print("{} on {}\n{} ranks x batch {}, {} steps, over {}\n", o.model, o.data, session.size(), o.batch, o.steps,
+               o.link.empty() ? p.carrier->name() : "an emulated link, " + o.link);
     print(repeats, facts, o.output);
     for (const auto& failure : failures) print_error("gradcomp-train", failure);
     if (differ) print_error("gradcomp-train", "replicas differ between ranks; see replica_hash_equal");

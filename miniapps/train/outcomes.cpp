@@ -29,8 +29,9 @@ void print(const std::vector<Repeat>& repeats, const train::JobFacts& job, const
     train::to_target_table(repeat.results).print();
   }
   fmt::print(
-      "A ratio in brackets: the method lacks more of the quality of fp32 than --quality-tolerance allows.\n"
-      "'no_exchange' is a bound of the step time. {} says which methods pay\n"
-      "(gradcomp-report; in a source tree tools/report).\n",
-      output.empty() ? "With --output FILE, gradcomp-report --text FILE" : "gradcomp-report --text " + output);
+      "Bytes are those of a step, steps are means. The speed-up is that against fp32,\n"
+      "with its 95 % interval over blocks of --block steps. It is left out (-) if the\n"
+      "interval contains 1, with one block, and if the method lacks more quality than\n"
+      "--quality-tolerance allows. Which methods pay (in a source tree: tools/report):\n  gradcomp-report --text {}\n",
+      output.empty() ? "FILE, after --output FILE" : output);
 }

@@ -17,7 +17,7 @@ namespace {
 /// that was tried, it is marked as an edge, because a better one may lie beyond.
 report::Table to_table(const tune::Rates& rates, const std::vector<train::Contender>& contenders,
                        const train::Metric& metric) {
-  report::Table table({"method", "default\nrate", "chosen\nrate", "validation\n" + metric.name, "trials", "seconds"});
+  report::Table table({"method", "lr", "chosen lr", "validation " + metric.name, "trials", "seconds"});
   for (const auto& c : contenders) {
     if (c.is_bound()) continue;
     const auto& trials = rates.trials(c.spec.canonical);

@@ -69,7 +69,7 @@ report::Json measure(const Options& options) {
   info.program = "gradcomp-bench-kokkos-kernels";
   info.options = {{"model", options.model}, {"ranks", options.ranks}, {"samples", options.samples}};
   report::ResultFile file("", report::make_context(info));
-  report::Table table({"operation", "rank", "by", "median\n(us)", "of\nours"});
+  report::Table table({"operation", "rank", "by", "median us", "of ours"});
   for (const int rank : options.ranks) measure(Exec(), options, rank, file, table);
   fmt::print("{} ({})\n", kernels::blas_description(), Exec::name());
   table.print();

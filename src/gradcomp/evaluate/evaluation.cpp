@@ -4,6 +4,7 @@
 #include <list>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "gradcomp/core/atomic_file.hpp"
 #include "gradcomp/data/files.hpp"
@@ -95,7 +96,7 @@ std::vector<Job> make_jobs(const Options& options) {
 
 Findings evaluate(const Exec& exec, const Options& options, const std::vector<Job>& jobs, report::ResultFile& file,
                   const std::function<void(const std::string&, index_t, index_t)>& progress) {
-  Findings findings{make_table(), {}, {}};
+  Findings findings;
   for (const Job& job : jobs) {
     const index_t elements = job.stream->layout().count();
     std::list<MethodEvaluation> evaluations = make_evaluations(options, job);
@@ -121,10 +122,11 @@ Findings evaluate(const Exec& exec, const Options& options, const std::vector<Jo
     }
     const Case what{job.stream->name(), job.loop, elements,
                     job.loop == "training" ? options.at : std::vector<index_t>{}};
+    report::Table table = make_table(options.wide);
     for (const auto& evaluation : evaluations) {
       const report::Row row = to_row(what, evaluation);
       file.add(row);
-      add_line(findings.table, what, row);
+      add_line(table, row, options.wide);
       const auto& m = evaluation.measurements();
       const std::string who = evaluation.spec().label + "' on '" + what.stream;
       if (!m.verified.value_or(true)) {
@@ -135,6 +137,7 @@ Findings evaluate(const Exec& exec, const Options& options, const std::vector<Jo
       if (const auto failure = density_failure(who, all, options.density_tolerance))
         findings.failures.push_back(*failure);
     }
+    findings.tables.push_back(std::move(table));
   }
   return findings;
 }

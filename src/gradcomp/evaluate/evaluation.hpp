@@ -11,7 +11,7 @@
 namespace gradcomp::evaluate {
 
 struct Findings {
-  report::Table table;
+  std::vector<report::Table> tables;  ///< one for each job
   std::vector<std::string> wrong;     ///< answers that failed their check: then no result file may be written
   std::vector<std::string> failures;  ///< of the quality monitor (--density-tolerance), and methods that diverged
 };

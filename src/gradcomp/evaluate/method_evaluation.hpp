@@ -16,7 +16,8 @@ namespace gradcomp::evaluate {
 struct MethodEvaluationOptions {
   bool closed = false;  ///< feedback and state live from step to step; else every gradient is the first one
   std::uint64_t seed = 1;
-  index_t timings = 3;      ///< timed repetitions of an open-loop gradient; a closed loop times each step but the first
+  index_t timings = 10;     ///< timed repetitions of an open-loop gradient, after two untimed ones; a closed loop times
+                            ///< each step but the first
   index_t trials = 0;       ///< trials of every open-loop gradient, with fresh random numbers
   bool keep_bytes = false;  ///< keep the message of the last step, for dumps
 };

@@ -17,12 +17,13 @@ struct Options {
   index_t residual_steps = 0;  ///< steps with feedback on files and synthetic data; 0: one gradient, no feedback
   TrainingOptions training;    ///< whose gradients are evaluated; without a model there is no training
   std::vector<index_t> at;     ///< steps of the training that have values of their own in the record
-  index_t timings = 3;
+  index_t timings = 10;
   index_t trials = 0;  ///< trials of every gradient, without feedback and with fresh random numbers
   std::uint64_t seed = 1;
   double density_tolerance = 0;  ///< of the median of achieved / target density; 0: no limit
   std::string dump_folder;       ///< where payloads and decoded gradients go; empty: nowhere
   std::string output;
+  bool wide = false;  ///< tables have all columns, and rows of any length
 
   /// Throws Error naming the option and what is allowed.
   void check() const;

@@ -1,5 +1,7 @@
 #include "gradcomp/evaluate/record.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -13,6 +15,12 @@ namespace {
 double mean(const std::vector<double>& values) { return Samples(values).mean(); }
 double sum(const std::vector<double>& values) { return Samples(values).sum(); }
 double median(const std::vector<double>& values) { return Samples(values).median(); }
+
+/// The columns <name>, _p10 and _p90: the median and the interval of the middle 80 %.
+void add_times(report::Row& row, const std::string& name, const std::vector<double>& milliseconds) {
+  const Samples samples(milliseconds);
+  row.set(name, samples.median()).set(name + "_p10", samples.quantile(0.1)).set(name + "_p90", samples.quantile(0.9));
+}
 
 report::Json number(double value) { return std::isfinite(value) ? report::Json(value) : report::Json(nullptr); }
 
@@ -59,6 +67,12 @@ std::string cell(const report::Json& row, const char* column, int digits = 3) {
   return found == row.end() || found->is_null() ? "-" : report::format_number(found->get<double>(), digits);
 }
 
+/// "0.347 (0.340-0.361)": the median and the interval of add_times().
+std::string times(const report::Json& row, const std::string& name) {
+  return fmt::format("{} ({}-{})", cell(row, name.c_str()), cell(row, (name + "_p10").c_str()),
+                     cell(row, (name + "_p90").c_str()));
+}
+
 }  // namespace
 
 std::vector<double> ratios(const Measurements& m, std::size_t first, std::size_t last) {
@@ -88,10 +102,10 @@ report::Row to_row(const Case& what, const MethodEvaluation& evaluation) {
       .set("compression_ratio", payload > 0 ? report::Json(4 * elements / payload) : report::Json(nullptr))
       .set("relative_l2_error", number(mean(m.l2_error)))
       .set("cosine", number(finite_mean(m.cosine)))
-      .times("time_ms", "times_ms", m.compress_ms)
-      .set("compress_ms", median(m.compress_ms))
-      .set("decompress_ms", median(m.decompress_ms))
-      .set("read_limit_ms", median(m.read_ms))
+      .times("time_ms", "times_ms", m.compress_ms);
+  add_times(row, "compress_ms", m.compress_ms);
+  add_times(row, "decompress_ms", m.decompress_ms);
+  row.set("read_limit_ms", median(m.read_ms))
       .set("read_limit_ratio", number(median(m.compress_ms) / median(m.read_ms)))
       .set("verified", m.verified ? report::Json(*m.verified) : report::Json(nullptr));
   row.set("payload_bits_per_element", 8 * payload / elements);
@@ -100,19 +114,27 @@ report::Row to_row(const Case& what, const MethodEvaluation& evaluation) {
   return row;
 }
 
-report::Table make_table() {
-  return report::Table({"method", "gradient", "target\ndensity", "achieved /\ntarget", "std", "rms\nof - 1", "payload",
-                        "bits per\nentry", "index\nentropy", "relative\nerror", "compress\nms", "decompress\nms",
-                        "compress /\nread"});
+report::Table make_table(bool wide) {
+  std::vector<std::string> header{"method", "payload", "of target", "error", "compress ms", "x read"};
+  if (wide) {
+    header.insert(header.end(), {"decompress ms", "target density", "std of target", "rms of target - 1",
+                                 "bits per entry", "index entropy"});
+  }
+  return report::Table(header, wide ? 0 : 80);
 }
 
-void add_line(report::Table& table, const Case& what, const report::Row& row) {
+void add_line(report::Table& table, const report::Row& row, bool wide) {
   const report::Json& json = row.json();
-  table.row({json.at("label").get<std::string>(), what.stream, cell(json, "target_density"),
-             cell(json, "density_ratio_mean"), cell(json, "density_ratio_std", 2), cell(json, "density_ratio_rms", 2),
-             report::format_bytes(json.at("payload_bytes").get<double>()), cell(json, "payload_bits_per_kept"),
-             cell(json, "entropy_bits_per_kept"), cell(json, "relative_l2_error"), cell(json, "compress_ms"),
-             cell(json, "decompress_ms"), cell(json, "read_limit_ratio")});
+  std::vector<std::string> cells{
+      json.at("label").get<std::string>(), report::format_bytes(json.at("payload_bytes").get<double>()),
+      cell(json, "density_ratio_mean"),    cell(json, "relative_l2_error"),
+      times(json, "compress_ms"),          cell(json, "read_limit_ratio")};
+  if (wide) {
+    cells.insert(cells.end(), {times(json, "decompress_ms"), cell(json, "target_density"),
+                               cell(json, "density_ratio_std", 2), cell(json, "density_ratio_rms", 2),
+                               cell(json, "payload_bits_per_kept"), cell(json, "entropy_bits_per_kept")});
+  }
+  table.row(cells);
 }
 
 report::Json methods_json() {

@@ -23,9 +23,9 @@ std::vector<double> ratios(const Measurements& m, std::size_t first, std::size_t
 /// The row "evaluate/<stream>/<label>". Columns that do not apply to a method are left out.
 report::Row to_row(const Case& what, const MethodEvaluation& evaluation);
 
-/// The table that the program prints, and its line for one row.
-report::Table make_table();
-void add_line(report::Table& table, const Case& what, const report::Row& row);
+/// The table of one stream, and its line for one row. `wide`: with all columns, in more than 80 columns of the screen.
+report::Table make_table(bool wide);
+void add_line(report::Table& table, const report::Row& row, bool wide);
 
 /// The registered methods as JSON: name, family, summary, feedback, has_target, parameters with default and range.
 report::Json methods_json();

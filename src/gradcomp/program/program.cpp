@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <memory>
+#include <regex>
+#include <sstream>
 
 #include "gradcomp/comm/agree.hpp"
 #include "gradcomp/comm/transports/mpi.hpp"
@@ -18,6 +21,26 @@
 
 namespace gradcomp {
 namespace {
+
+/// Help in 80 columns. CLI11 writes what a flag sets behind its name, "--no-controls{false}", its choices as
+/// " :{off,on}", and "[{}]" where a list is empty by default.
+class Formatter : public CLI::Formatter {
+ public:
+  std::string make_description(const CLI::App* app) const override {
+    return wrapped(app->get_description(), 80) + "\n";
+  }
+  std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
+    return std::regex_replace(CLI::Formatter::make_option_name(option, is_positional), std::regex("\\{[^}]*\\}"), "");
+  }
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string options = CLI::Formatter::make_option_opts(option);
+    return std::regex_replace(std::regex_replace(options, std::regex("^ :(\\{[^}]*\\})"), "[=$1]"),
+                              std::regex(" \\[\\{\\}\\]"), "");
+  }
+  std::string make_option_desc(const CLI::Option* option) const override {
+    return wrapped(option->get_description(), 80 - column_width_);
+  }
+};
 
 int run_with_kokkos(int argc, char** argv, const std::function<std::optional<int>(int, char**)>& parse,
                     const std::function<int()>& body) {
@@ -57,6 +80,21 @@ void only_decimal_numbers(CLI::App& app) {
 
 }  // namespace
 
+std::string wrapped(const std::string& text, std::size_t columns) {
+  std::string lines;
+  std::size_t used = 0;
+  std::istringstream words(text);
+  for (std::string word; words >> word; used += word.size()) {
+    if (used > 0) {
+      const bool fits = used + 1 + word.size() <= columns;
+      lines += fits ? ' ' : '\n';
+      used = fits ? used + 1 : 0;
+    }
+    lines += word;
+  }
+  return lines;
+}
+
 void begin_options(CLI::App& app) {
   app.set_version_flag("--version", app.get_name() + " " GRADCOMP_VERSION);
   app.set_config("--config", "", "read options from a TOML file");
@@ -68,6 +106,7 @@ void begin_options(CLI::App& app) {
 std::optional<int> parse(CLI::App& app, int argc, char** argv, bool prints) {
   for (int i = 1; i < argc; ++i) require_text(fmt::format("argument {}, '{}',", i, argv[i]), argv[i]);
   only_decimal_numbers(app);
+  app.formatter(std::make_shared<Formatter>());
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {

@@ -2,6 +2,7 @@
 // The frame of every program: its command line, the life of Kokkos, errors and exit statuses.
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "gradcomp/comm/mpi_session.hpp"
 
@@ -10,6 +11,9 @@ class App;
 }
 
 namespace gradcomp {
+
+/// The words of `text` in lines of at most `columns`, a longer word in a line of its own.
+std::string wrapped(const std::string& text, std::size_t columns);
 
 /// What every program begins its command line with, before it adds options: --version, --config, a footer, and defaults
 /// that help shows. `app` has the program's name.

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
+#include <numeric>
 #include <utility>
 
 #include "gradcomp/core/error.hpp"
@@ -18,14 +18,6 @@ std::size_t width(const std::string& text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0u) != 0x80u; }));
 }
 
-std::vector<std::string> lines(const std::string& text) {
-  std::vector<std::string> out;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) out.push_back(line);
-  if (out.empty()) out.emplace_back();
-  return out;
-}
-
 std::string padded(const std::string& text, std::size_t columns, bool left) {
   const std::string space(columns - width(text), ' ');
   return left ? text + space : space + text;
@@ -33,7 +25,7 @@ std::string padded(const std::string& text, std::size_t columns, bool left) {
 
 }  // namespace
 
-Table::Table(std::vector<std::string> headers) : m_headers(std::move(headers)) {}
+Table::Table(std::vector<std::string> headers, std::size_t most) : m_headers(std::move(headers)), m_most(most) {}
 
 Table& Table::row(std::vector<std::string> cells) {
   require(cells.size() == m_headers.size(), "table row has {} cells, {} expected", cells.size(), m_headers.size());
@@ -43,31 +35,28 @@ Table& Table::row(std::vector<std::string> cells) {
 
 std::string Table::text() const {
   const std::size_t columns = m_headers.size();
-  std::vector<std::vector<std::string>> stacked;
-  std::size_t depth = 1;
-  for (const auto& header : m_headers) {
-    stacked.push_back(lines(header));
-    depth = std::max(depth, stacked.back().size());
-  }
-  std::vector<std::vector<std::string>> all(depth, std::vector<std::string>(columns));
-  std::vector<std::size_t> widths(columns, 1);
-  for (std::size_t c = 0; c < columns; ++c) {  // short headers sit on the last line, next to the numbers
-    const std::size_t skip = depth - stacked[c].size();
-    for (std::size_t l = 0; l < stacked[c].size(); ++l) all[skip + l][c] = stacked[c][l];
-  }
-  all.insert(all.end(), m_rows.begin(), m_rows.end());
-  for (const auto& cells : all)
-    for (std::size_t c = 0; c < columns; ++c) widths[c] = std::max(widths[c], width(cells[c]));
+  std::vector<std::size_t> widths;
+  for (const auto& header : m_headers) widths.push_back(width(header));
+  for (const auto& cells : m_rows)
+    for (std::size_t c = 1; c < columns; ++c) widths[c] = std::max(widths[c], width(cells[c]));
+  const std::size_t others = std::accumulate(widths.begin() + 1, widths.end(), 2 * (columns - 1));
+  const auto fits = [&](const std::string& name) { return m_most == 0 || width(name) + others <= m_most; };
+  for (const auto& cells : m_rows)
+    if (fits(cells[0])) widths[0] = std::max(widths[0], width(cells[0]));
 
   std::string out;
-  for (std::size_t r = 0; r < all.size(); ++r) {
-    std::string line;
-    for (std::size_t c = 0; c < columns; ++c) line += (c == 0 ? "" : "  ") + padded(all[r][c], widths[c], c == 0);
+  const auto add = [&](const std::vector<std::string>& cells) {
+    std::string line = padded(cells[0], widths[0], true);
+    for (std::size_t c = 1; c < columns; ++c) line += "  " + padded(cells[c], widths[c], false);
     out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-    if (r + 1 == depth) {
-      for (std::size_t c = 0; c < columns; ++c) out += (c == 0 ? "" : "  ") + std::string(widths[c], '-');
-      out += "\n";
-    }
+  };
+  add(m_headers);
+  std::vector<std::string> rule;
+  for (const std::size_t w : widths) rule.emplace_back(w, '-');
+  add(rule);
+  for (auto cells : m_rows) {
+    if (width(cells[0]) > widths[0]) out += std::exchange(cells[0], "") + "\n";
+    add(cells);
   }
   return out;
 }

@@ -8,18 +8,20 @@ namespace gradcomp::report {
 
 class Table {
  public:
-  /// A header may hold line breaks ("step time\n(ms)"): headers stack, columns stay narrow.
-  explicit Table(std::vector<std::string> headers);
+  /// Rows take at most `most` columns of the screen: a name in the first column that leaves no room for the other cells
+  /// stands in a line of its own above them. If the other cells alone take more, rows are longer. 0: no limit.
+  explicit Table(std::vector<std::string> headers, std::size_t most = 80);
 
   /// Appends a row with one cell for each header. Write "-" where there is no value.
   Table& row(std::vector<std::string> cells);
 
-  /// The table as text, a line per row, no trailing spaces.
+  /// The table as text: a line of headers, a rule, a line per row, no trailing spaces.
   std::string text() const;
   void print(std::FILE* stream = stdout) const;
 
  private:
   std::vector<std::string> m_headers;
+  std::size_t m_most;
   std::vector<std::vector<std::string>> m_rows;
 };
 

@@ -40,8 +40,7 @@ std::vector<MethodResult> compare(const Exec& exec, const Job& job, const std::v
       for (index_t step = begin; step < end; ++step) {
         progress(contenders[m].spec.label);
         if (trainers[m]->ended()) continue;
-        // The first step (or period) of a block finds another method's data in the caches.
-        trainers[m]->step(exec, step == begin && end - begin > trainers[m]->period());
+        trainers[m]->step(exec, step == begin && first_is_untimed(end - begin, trainers[m]->period()));
         if (!trainers[m]->ended() && ((step + 1) % interval == 0 || step + 1 == steps)) {
           trainers[m]->meet(exec);
           trainers[m]->end_energy();

@@ -8,6 +8,10 @@
 
 namespace gradcomp::train {
 
+/// Whether the first period of a block of so many steps is untimed, because it finds another method's data in the
+/// caches. A block of one period has no other times.
+constexpr bool first_is_untimed(index_t steps, index_t period) { return steps > period; }
+
 /// Trains all contenders for options.steps steps, or from a checkpoint on, and returns the results in their order.
 /// A run that diverges ends there; the others go on. `progress` is called on every rank before each step with the label
 /// of the contender that made it. Collective.

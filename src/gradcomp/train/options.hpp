@@ -54,6 +54,7 @@ struct Options {
   double timeout = 0;                   ///< seconds after which a waiting exchange fails; 0: never
   std::string link;    ///< emulated links, e.g. 100Mbit/s,50us; several rates in turn; empty: the real one
   std::string output;  ///< result file; empty: none
+  bool wide = false;   ///< tables have all columns, and rows of any length
 
   bool is_trial = false;  ///< of a tuning (tune/): reads no test set
 

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <numeric>
+
+#include "gradcomp/train/comparison.hpp"
 
 namespace gradcomp::train {
 namespace {
@@ -13,11 +16,16 @@ double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// fp32 without options; null if it is not there.
-const MethodResult* reference_of(const std::vector<MethodResult>& results) {
-  const auto found = std::find_if(results.begin(), results.end(),
-                                  [](const auto& r) { return r.contender.role() == Contender::Role::fp32; });
+/// The first result that `is`; null if there is none.
+template <class Condition>
+const MethodResult* find(const std::vector<MethodResult>& results, const Condition& is) {
+  const auto found = std::find_if(results.begin(), results.end(), is);
   return found == results.end() ? nullptr : &*found;
+}
+
+/// fp32 without options.
+const MethodResult* reference_of(const std::vector<MethodResult>& results) {
+  return find(results, [](const auto& r) { return r.contender.role() == Contender::Role::fp32; });
 }
 
 /// What a method lacks of the quality of fp32; NaN if one of them is missing or diverged.
@@ -25,17 +33,56 @@ double lack_of(const MethodResult& own, const MethodResult* fp32) {
   return fp32 == nullptr ? NAN : own.metric.lack(own.test_quality, fp32->test_quality);
 }
 
-/// fp32's time over the own one, "-" if one is missing or diverged; in brackets unless the method is known to lack no
-/// more of fp32's quality than the job allows. With ranks that only serve, times are of as many samples as all take.
-std::string ratio(const MethodResult& own, const MethodResult* fp32, double own_ms, double fp32_ms,
-                  const JobFacts& job) {
-  const auto scaled = [](const MethodResult& r, double ms) { return ms * r.ranks / r.workers; };
-  const bool known = fp32 != nullptr && !fp32->diverged_at && !own.diverged_at;
-  const double found = known ? scaled(*fp32, fp32_ms) / scaled(own, own_ms) : NAN;
-  if (!std::isfinite(found)) return "-";
-  const std::string text = report::format_number(found) + "x";
-  const bool close = lack_of(own, fp32) <= own.metric.limit(job.options.quality_tolerance);
-  return close && !own.contender.is_bound() ? text : "(" + text + ")";
+/// The mean step of each block over one of the links; nothing if the method diverged.
+std::vector<double> block_means(const MethodResult& r, const JobFacts& job, index_t link) {
+  const index_t links = std::max<index_t>(1, std::ssize(job.links)), block = job.options.block;
+  std::vector<double> means;
+  index_t from = 0;
+  for (index_t b = 0; b * block < job.options.steps; ++b) {
+    const index_t steps = std::min(block, job.options.steps - b * block);
+    const index_t to = from + steps / r.period - (first_is_untimed(steps, r.period) ? 1 : 0);
+    if (to > std::ssize(r.step_ms)) return {};
+    if (b % links == link) means.push_back(mean({r.step_ms.begin() + from, r.step_ms.begin() + to}));
+    from = to;
+  }
+  return means;
+}
+
+/// The speed-up against fp32 over one of the links, with its 95 % interval over blocks: that of Student, of the
+/// logarithms of the ratios of blocks, as in pages/intervals.py. "-" if
+/// the interval or the ratio itself do not tell it from 1, and where a judge gives none because the method lacks more
+/// quality than the job allows.
+std::string speed_up(const MethodResult& own, const MethodResult* fp32, const JobFacts& job, index_t link) {
+  if (own.contender.is_bound() || !(lack_of(own, fp32) <= own.metric.limit(job.options.quality_tolerance))) return "-";
+  const std::vector<double> theirs = block_means(*fp32, job, link), mine = block_means(own, job, link);
+  if (mine.size() < 2) return "-";
+  // With ranks that only serve, times are of as many samples as all take.
+  const auto factor = [](const MethodResult& r) { return static_cast<double>(r.ranks) / r.workers; };
+  const double scale = factor(*fp32) / factor(own),
+               ratio = scale * mean(fp32->step_ms_over(link)) / mean(own.step_ms_over(link));
+  std::vector<double> logs;
+  for (std::size_t b = 0; b < mine.size(); ++b) logs.push_back(std::log(scale * theirs[b] / mine[b]));
+  const double centre = mean(logs), n = static_cast<double>(logs.size());
+  double squares = 0;
+  for (const double x : logs) squares += (x - centre) * (x - centre);
+  const double t = boost::math::quantile(boost::math::students_t(n - 1), 0.975);
+  const double half = t * std::sqrt(squares / (n * (n - 1))), low = std::exp(centre - half),
+               high = std::exp(centre + half);
+  if (std::min(low, ratio) <= 1 && std::max(high, ratio) >= 1) return "-";
+  const auto text = [](double x) { return report::format_number(x, x < 1 ? 2 : 3); };
+  return fmt::format("{} ({}-{})", text(ratio), text(low), text(high));
+}
+
+/// The mean step over one of the links, its ratio to that of no_exchange, and the speed-up.
+struct Speed {
+  std::string step, of_bound, speed_up;
+};
+Speed speed_of(const MethodResult& own, const std::vector<MethodResult>& results, const JobFacts& job, index_t link) {
+  const MethodResult* const bound = find(results, [](const auto& r) { return r.contender.is_bound(); });
+  const double ms = mean(own.step_ms_over(link));
+  return {report::format_number(ms),
+          report::format_number(bound == nullptr ? NAN : ms / mean(bound->step_ms_over(link))),
+          speed_up(own, reference_of(results), job, link)};
 }
 
 std::string quality_text(const MethodResult& r) {
@@ -138,7 +185,7 @@ report::Row to_row(const std::vector<MethodResult>& results, std::size_t index, 
 }
 
 report::Table to_target_table(const std::vector<MethodResult>& results) {
-  report::Table table({"method", "steps to\ntarget", "seconds to\ntarget", "sent by a rank\nto target"});
+  report::Table table({"method", "steps", "seconds", "sent by a rank"});
   for (const MethodResult& r : results) {
     table.row({r.contender.spec.label, r.reached ? fmt::format("{}", r.reached->steps) : "missed",
                r.reached ? report::format_number(r.reached->time_s) : "-",
@@ -148,51 +195,55 @@ report::Table to_target_table(const std::vector<MethodResult>& results) {
 }
 
 report::Table to_links_table(const std::vector<MethodResult>& results, const JobFacts& job) {
-  std::vector<std::string> header{"method"};
-  for (const Link& link : job.links) {
-    header.push_back(Link{link.bits_per_second, 0}.text() + "\nstep ms");
-    header.emplace_back("fp32's time\nover its own");
-  }
-  report::Table table(header);
-  const MethodResult* const fp32 = reference_of(results);
-  for (const MethodResult& r : results) {
-    std::vector<std::string> cells{r.contender.spec.label};
-    for (index_t l = 0; l < std::ssize(job.links); ++l) {
-      const double own = mean(r.step_ms_over(l)), reference = fp32 == nullptr ? NAN : mean(fp32->step_ms_over(l));
-      cells.push_back(report::format_number(own));
-      cells.push_back(ratio(r, fp32, own, reference, job));
+  report::Table table({"method", "link", "step ms", "of no_exchange", "speed-up"});
+  for (index_t l = 0; l < std::ssize(job.links); ++l) {
+    const std::string link = Link{job.links[static_cast<std::size_t>(l)].bits_per_second, 0}.text();
+    for (const MethodResult& r : results) {
+      const Speed speed = speed_of(r, results, job, l);
+      table.row({r.contender.spec.label, link, speed.step, speed.of_bound, speed.speed_up});
     }
-    table.row(cells);
   }
   return table;
 }
 
 report::Table to_table(const std::vector<MethodResult>& results, const JobFacts& job) {
-  const bool energy = std::any_of(results.begin(), results.end(), [](const auto& r) { return r.joules_per_step; });
-  std::vector<std::string> header(
-      {"method", "payload\nper step", "compression\nratio", "step ms\nmedian", "p95", "forward\nms", "backward\nms",
-       "compress\nms", "exchange\nms", "hidden\nms", "exposed\nms", "decompress\nms", "samples\nper s",
-       "test\n" + results.front().metric.name, "behind\nfp32", "fp32's time\nover its own"});
-  const bool sampled = std::any_of(results.begin(), results.end(), [](const auto& r) { return r.sampling; });
-  if (sampled) header.emplace_back("importance\nms");
-  if (energy) header.emplace_back("joules\nper step");
-  report::Table table(header);
-  const auto stage = [](const MethodResult& r, const char* name) {
-    const auto found = r.stage_ms.find(name);
-    return found == r.stage_ms.end() ? std::string("-") : report::format_number(found->second);
-  };
   const MethodResult* const fp32 = reference_of(results);
+  const bool one_link = job.links.empty(), wide = job.options.wide;
+  std::vector<std::string> header{"method"};
+  if (one_link) header.insert(header.end(), {"step ms", "of no_exchange"});
+  header.insert(header.end(), {"bytes", results.front().metric.name});
+  if (one_link) header.emplace_back("speed-up");
+  std::vector<std::string> stages;
+  if (wide) {
+    header.insert(header.end(), {"behind fp32", "compression ratio", "median ms", "p95 ms", "samples/s"});
+    stages = {"forward", "backward", "compress", "exchange", "hidden", "exposed", "decompress"};
+    const auto any = [&](const auto& has) { return std::any_of(results.begin(), results.end(), has); };
+    if (any([](const auto& r) { return r.sampling.has_value(); })) stages.emplace_back("importance");
+    for (const auto& stage : stages) header.push_back(stage + " ms");
+    if (any([](const auto& r) { return r.joules_per_step.has_value(); })) header.emplace_back("joules per step");
+  }
+  report::Table table(header, wide ? 0 : 80);
   for (const MethodResult& r : results) {
-    std::vector<std::string> cells(
-        {r.contender.spec.label, report::format_bytes(r.payload_bytes),
-         r.payload_bytes > 0 ? report::format_number(r.dense_bytes / r.payload_bytes) : "-",
-         report::format_number(r.median_ms()), report::format_number(report::quantile(r.step_ms, 0.95)),
-         stage(r, "forward"), stage(r, "backward"), stage(r, "compress"), stage(r, "exchange"), stage(r, "hidden"),
-         stage(r, "exposed"), stage(r, "decompress"), report::format_number(1e3 * r.samples_per_step / r.median_ms()),
-         quality_text(r), r.metric.lack_text(lack_of(r, fp32)),
-         ratio(r, fp32, r.mean_ms(), fp32 == nullptr || !job.links.empty() ? NAN : fp32->mean_ms(), job)});
-    if (sampled) cells.push_back(stage(r, "importance"));
-    if (energy) cells.push_back(r.joules_per_step ? report::format_number(*r.joules_per_step) : "-");
+    std::vector<std::string> cells{r.contender.spec.label};
+    const Speed speed = one_link ? speed_of(r, results, job, 0) : Speed{};
+    if (one_link) cells.insert(cells.end(), {speed.step, speed.of_bound});
+    cells.insert(cells.end(), {report::format_bytes(r.payload_bytes), quality_text(r)});
+    if (one_link) cells.push_back(speed.speed_up);
+    if (wide) {
+      const auto number = [&](std::optional<double> value) {
+        cells.push_back(value ? report::format_number(*value) : "-");
+      };
+      cells.push_back(r.metric.lack_text(lack_of(r, fp32)));
+      number(r.payload_bytes > 0 ? std::optional(r.dense_bytes / r.payload_bytes) : std::nullopt);
+      number(r.median_ms());
+      number(report::quantile(r.step_ms, 0.95));
+      number(1e3 * r.samples_per_step / r.median_ms());
+      for (const auto& stage : stages) {
+        const auto found = r.stage_ms.find(stage);
+        number(found == r.stage_ms.end() ? std::nullopt : std::optional(found->second));
+      }
+      if (header.back() == "joules per step") number(r.joules_per_step);
+    }
     table.row(cells);
   }
   return table;

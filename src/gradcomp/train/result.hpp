@@ -76,11 +76,13 @@ struct JobFacts {
 /// rows (python/gradcomp/results/judge.py).
 report::Row to_row(const std::vector<MethodResult>& results, std::size_t index, const JobFacts& job);
 
-/// The table that the program prints: one line per method, quality before speed. A ratio of times is in brackets if the
-/// method lacks more of the quality of fp32 than the job allows.
+/// The table that the program prints, a line per method: mean step, this in units of no_exchange's, bytes, quality and
+/// speed-up against fp32. A speed-up stands with its 95 % interval over blocks, or not at all if this contains 1 or if
+/// the method lacks more of the quality of fp32 than the job allows. With several links, to_links_table() has all that
+/// depends on them. With Options::wide, rows have all columns and are longer than 80.
 report::Table to_table(const std::vector<MethodResult>& results, const JobFacts& job);
 
-/// The mean step over each of several links, and the ratio as above.
+/// The same figures of speed, a line per link and method.
 report::Table to_links_table(const std::vector<MethodResult>& results, const JobFacts& job);
 
 /// What each method needed to reach the target. Only for jobs with Options::target.

@@ -76,7 +76,7 @@ TEST(EvaluateOptions, HaveTheDefaultsOfTheHelp) {
   EXPECT_EQ(o.size, 1048576);
   EXPECT_EQ(o.repeats, 1);
   EXPECT_EQ(o.residual_steps, 0);
-  EXPECT_EQ(o.timings, 3);
+  EXPECT_EQ(o.timings, 10);
   EXPECT_EQ(o.trials, 0);
   EXPECT_EQ(o.seed, 1U);
   EXPECT_EQ(o.density_tolerance, 0);
@@ -91,7 +91,7 @@ TEST(EvaluateOptions, HaveTheDefaultsOfTheHelp) {
   EXPECT_EQ(t.weight_decay, 5e-4);
   const MethodEvaluationOptions m;
   EXPECT_FALSE(m.closed || m.keep_bytes);
-  EXPECT_EQ(m.timings, 3);
+  EXPECT_EQ(m.timings, 10);
   EXPECT_EQ(m.trials, 0);
   EXPECT_EQ(m.seed, 1U);
 }

@@ -59,6 +59,12 @@ TEST(EvaluationRow, HoldsMeansOverGradientsByHand) {
   EXPECT_EQ(row["times_ms"].size(), 9U) << "three timings of each";
   EXPECT_DOUBLE_EQ(number(row, "read_limit_ratio"), number(row, "compress_ms") / number(row, "read_limit_ms"));
   EXPECT_EQ(row["compress_ms"], row["time_ms"]["median"]);
+  std::vector<double> times = row["times_ms"];
+  std::sort(times.begin(), times.end());  // of nine, the quantiles 0.1 and 0.9 are at positions 0.8 and 7.2
+  EXPECT_NEAR(number(row, "compress_ms_p10"), 0.2 * times[0] + 0.8 * times[1], 1e-12);
+  EXPECT_NEAR(number(row, "compress_ms_p90"), 0.8 * times[7] + 0.2 * times[8], 1e-12);
+  EXPECT_LE(number(row, "decompress_ms_p10"), number(row, "decompress_ms"));
+  EXPECT_GE(number(row, "decompress_ms_p90"), number(row, "decompress_ms"));
   EXPECT_FALSE(row.contains("trials") || row.contains("points"));
 }
 
@@ -105,10 +111,22 @@ TEST(EvaluationRow, RatiosAreThoseOfTheirSteps) {
 
 TEST(EvaluationTable, ShowsADashForWhatIsNotThere) {
   const MethodEvaluation probe = probe_of("fp16:label=half", {gradient(3, 0.5f)});
-  const Case what{"drawn", "open", n, {}};
-  auto table = make_table();
-  add_line(table, what, to_row(what, probe));
-  EXPECT_THAT(table.text(), testing::ContainsRegex("half +drawn +- +- +- +- +32 B +- +- +0 "));
+  const auto row = to_row({"drawn", "open", n, {}}, probe);
+  for (const bool wide : {false, true}) {
+    auto table = make_table(wide);
+    add_line(table, row, wide);
+    EXPECT_THAT(table.text(), testing::ContainsRegex("half +32 B +- +0 +[^ ]+ [^ ]+ +[^ ]+" +
+                                                     std::string(wide ? " +[^ ]+ [^ ]+ +- +- +- +- +-\n" : "\n")));
+  }
+}
+
+TEST(EvaluationTable, ShowsTimesWithTheirSpread) {
+  report::Row row("x");
+  row.method("fp32", "fp32", "fp32").set("payload_bytes", 8.0);
+  row.set("compress_ms", 6.6).set("compress_ms_p10", 6.5).set("compress_ms_p90", 36.5);
+  auto table = make_table(false);
+  add_line(table, row, false);
+  EXPECT_THAT(table.text(), testing::HasSubstr("6.60 (6.50-36.5)"));
 }
 
 TEST(MethodsJson, TellsWhichMethodsHaveATarget) {

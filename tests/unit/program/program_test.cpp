@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -47,6 +48,30 @@ TEST(Arguments, KokkosGetsItsOwnAndTheThreads) {
   EXPECT_STREQ(arguments.kokkos_argv()[2], "--kokkos-num-threads=2");
   EXPECT_EQ(arguments.kokkos_argv()[3], nullptr) << "as argv[argc]";
   EXPECT_THROW(Arguments(words.count(), words.pointers()).set_threads(3), Error);
+}
+
+TEST(Help, ShowsWhatIsTypedInLinesOfATerminal) {
+  CLI::App app("Trains one model data-parallel, with one or more gradient compressors, in one job,\nbeside controls.",
+               "program");
+  begin_options(app);
+  bool controls = true;
+  std::string nesterov = "off";
+  std::vector<int> at;
+  app.add_flag("!--no-controls", controls, "do not add the controls");
+  app.add_flag("--nesterov{on}", nesterov, "the step is g + momentum v")->check(CLI::IsMember({"off", "on"}));
+  app.add_option("--at", at,
+                 "steps, counted from 0, at which --dump-gradients and --dump-importance write their files");
+  Words words({"program", "--no-controls", "--nesterov"});
+  EXPECT_EQ(parse(app, words.count(), words.pointers()), std::nullopt);
+  EXPECT_FALSE(controls);
+  EXPECT_EQ(nesterov, "on");
+  const std::string help = app.help();
+  EXPECT_THAT(help, testing::ContainsRegex("  --no-controls  +do not add the controls\n"));
+  EXPECT_THAT(help, testing::ContainsRegex("  --nesterov\\[=\\{off,on\\}\\]  +the step"));
+  EXPECT_THAT(help,
+              testing::ContainsRegex("  --at INT  ...  +steps, counted from 0, at which --dump-gradients\n +and"));
+  std::istringstream lines(help);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
 }
 
 TEST(Parse, GoesOnEndsOrRefuses) {

@@ -17,15 +17,49 @@
 namespace gradcomp::report {
 namespace {
 
-TEST(Table, AlignsAndStacksHeaders) {
-  Table table({"method", "step time\n(ms)", "µs"});
+TEST(Table, Aligns) {
+  Table table({"method", "step ms", "µs"});
   table.row({"fp32", "12.5", "1"}).row({"top_k:ratio=0.01", "7", "22"});
   EXPECT_EQ(table.text(),
-            "                  step time\n"
-            "method                 (ms)  µs\n"
-            "----------------  ---------  --\n"
-            "fp32                   12.5   1\n"
-            "top_k:ratio=0.01          7  22\n");
+            "method            step ms  µs\n"
+            "----------------  -------  --\n"
+            "fp32                 12.5   1\n"
+            "top_k:ratio=0.01        7  22\n");
+}
+
+TEST(Table, GivesLongNamesALineOfTheirOwn) {
+  const auto text = [](std::size_t most) {
+    return Table({"method", "step ms"}, most)
+        .row({"qsgd", "7"})
+        .row({"top_k:µ=1", "12"})
+        .row({"powersgd:r=2", "3"})
+        .text();
+  };
+  const std::string whole =
+      "method        step ms\n"
+      "------------  -------\n"
+      "qsgd                7\n"
+      "top_k:µ=1          12\n"
+      "powersgd:r=2        3\n";
+  EXPECT_EQ(text(0), whole);
+  EXPECT_EQ(text(21), whole);
+  EXPECT_EQ(text(20),
+            "method     step ms\n"
+            "---------  -------\n"
+            "qsgd             7\n"
+            "top_k:µ=1       12\n"
+            "powersgd:r=2\n"
+            "                 3\n");
+  EXPECT_EQ(text(5),
+            "method  step ms\n"
+            "------  -------\n"
+            "qsgd          7\n"
+            "top_k:µ=1\n"
+            "             12\n"
+            "powersgd:r=2\n"
+            "              3\n")
+      << "a short name stays although its row is too long";
+  EXPECT_EQ(Table({"name"}).row({"x"}).text(), "name\n----\nx\n");
 }
 
 TEST(Table, RefusesRowsOfAnotherLength) { EXPECT_THROW(Table({"a", "b"}).row({"1"}), Error); }
