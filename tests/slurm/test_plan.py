@@ -192,8 +192,9 @@ def test_options_and_names_are_those_of_the_program():
     assert set(trained.values()) <= options[keys.TRAIN]
     assert {option for name, option in trained.items() if name not in command.RESULTS} <= options[keys.TUNE]
     assert not {trained[name] for name in command.RESULTS} & options[keys.TUNE]
-    line = next(line for line in said(keys.TRAIN, "--help").splitlines() if line.split()[:1] == ["--model"])
-    known = {"model": set(line.split("]", 1)[1].strip().split(", "))} | {
+    models = re.search(r"^  --model [^]]*\](.*?)^  --", said(keys.TRAIN, "--help"), re.MULTILINE | re.DOTALL)
+    assert models
+    known = {"model": set(re.split(r",\s+", models[1].strip()))} | {
         key: set(re.findall(r"^[a-z0-9_]+", said("gradcomp-methods", f"--list={word}"), re.MULTILINE))
         for key, word in (("strategy", "strategies"), ("sampler", "samplers"))}
     assert all(known.values())

@@ -68,7 +68,7 @@ std::string cell(const report::Json& row, const char* column, int digits = 3) {
 }
 
 /// "0.347 (0.340-0.361)": the median and the interval of add_times().
-std::string times(const report::Json& row, const std::string& name) {
+std::string cell_with_spread(const report::Json& row, const std::string& name) {
   return fmt::format("{} ({}-{})", cell(row, name.c_str()), cell(row, (name + "_p10").c_str()),
                      cell(row, (name + "_p90").c_str()));
 }
@@ -126,11 +126,11 @@ report::Table make_table(bool wide) {
 void add_line(report::Table& table, const report::Row& row, bool wide) {
   const report::Json& json = row.json();
   std::vector<std::string> cells{
-      json.at("label").get<std::string>(), report::format_bytes(json.at("payload_bytes").get<double>()),
-      cell(json, "density_ratio_mean"),    cell(json, "relative_l2_error"),
-      times(json, "compress_ms"),          cell(json, "read_limit_ratio")};
+      json.at("label").get<std::string>(),   report::format_bytes(json.at("payload_bytes").get<double>()),
+      cell(json, "density_ratio_mean"),      cell(json, "relative_l2_error"),
+      cell_with_spread(json, "compress_ms"), cell(json, "read_limit_ratio")};
   if (wide) {
-    cells.insert(cells.end(), {times(json, "decompress_ms"), cell(json, "target_density"),
+    cells.insert(cells.end(), {cell_with_spread(json, "decompress_ms"), cell(json, "target_density"),
                                cell(json, "density_ratio_std", 2), cell(json, "density_ratio_rms", 2),
                                cell(json, "payload_bits_per_kept"), cell(json, "entropy_bits_per_kept")});
   }

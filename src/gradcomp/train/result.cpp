@@ -16,16 +16,16 @@ double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// The first result that `is`; null if there is none.
+/// The first result that is so; null if there is none.
 template <class Condition>
-const MethodResult* find(const std::vector<MethodResult>& results, const Condition& is) {
+const MethodResult* first_that(const std::vector<MethodResult>& results, const Condition& is) {
   const auto found = std::find_if(results.begin(), results.end(), is);
   return found == results.end() ? nullptr : &*found;
 }
 
 /// fp32 without options.
 const MethodResult* reference_of(const std::vector<MethodResult>& results) {
-  return find(results, [](const auto& r) { return r.contender.role() == Contender::Role::fp32; });
+  return first_that(results, [](const auto& r) { return r.contender.role() == Contender::Role::fp32; });
 }
 
 /// What a method lacks of the quality of fp32; NaN if one of them is missing or diverged.
@@ -78,7 +78,7 @@ struct Speed {
   std::string step, of_bound, speed_up;
 };
 Speed speed_of(const MethodResult& own, const std::vector<MethodResult>& results, const JobFacts& job, index_t link) {
-  const MethodResult* const bound = find(results, [](const auto& r) { return r.contender.is_bound(); });
+  const MethodResult* const bound = first_that(results, [](const auto& r) { return r.contender.is_bound(); });
   const double ms = mean(own.step_ms_over(link));
   return {report::format_number(ms),
           report::format_number(bound == nullptr ? NAN : ms / mean(bound->step_ms_over(link))),
