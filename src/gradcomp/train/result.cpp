@@ -49,9 +49,8 @@ std::vector<double> block_means(const MethodResult& r, const JobFacts& job, inde
 }
 
 /// The speed-up against fp32 over one of the links, with its 95 % interval over blocks: that of Student, of the
-/// logarithms of the ratios of blocks, as in pages/intervals.py. "-" if
-/// the interval or the ratio itself do not tell it from 1, and where a judge gives none because the method lacks more
-/// quality than the job allows.
+/// logarithms of the ratios of blocks, as in pages/intervals.py. "-" if the interval, or the span from it to the ratio,
+/// contains 1, and if the method lacks more quality than the job allows, because a judge would give none either.
 std::string speed_up(const MethodResult& own, const MethodResult* fp32, const JobFacts& job, index_t link) {
   if (own.contender.is_bound() || !(lack_of(own, fp32) <= own.metric.limit(job.options.quality_tolerance))) return "-";
   const std::vector<double> theirs = block_means(*fp32, job, link), mine = block_means(own, job, link);
@@ -230,19 +229,17 @@ report::Table to_table(const std::vector<MethodResult>& results, const JobFacts&
     cells.insert(cells.end(), {report::format_bytes(r.payload_bytes), quality_text(r)});
     if (one_link) cells.push_back(speed.speed_up);
     if (wide) {
-      const auto number = [&](std::optional<double> value) {
-        cells.push_back(value ? report::format_number(*value) : "-");
-      };
+      const auto number = [&](double value) { cells.push_back(report::format_number(value)); };
       cells.push_back(r.metric.lack_text(lack_of(r, fp32)));
-      number(r.payload_bytes > 0 ? std::optional(r.dense_bytes / r.payload_bytes) : std::nullopt);
+      number(r.payload_bytes > 0 ? r.dense_bytes / r.payload_bytes : NAN);
       number(r.median_ms());
       number(report::quantile(r.step_ms, 0.95));
       number(1e3 * r.samples_per_step / r.median_ms());
       for (const auto& stage : stages) {
         const auto found = r.stage_ms.find(stage);
-        number(found == r.stage_ms.end() ? std::nullopt : std::optional(found->second));
+        number(found == r.stage_ms.end() ? NAN : found->second);
       }
-      if (header.back() == "joules per step") number(r.joules_per_step);
+      if (header.back() == "joules per step") number(r.joules_per_step.value_or(NAN));
     }
     table.row(cells);
   }
