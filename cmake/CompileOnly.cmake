@@ -118,9 +118,6 @@ add_custom_command(OUTPUT all.checked
 add_custom_target(all_checked ALL DEPENDS all.checked)
 
 if(GRADCOMP_ENABLE_TESTS)
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/unit/method/methods_page_test.cpp
-    ${PROJECT_SOURCE_DIR}/tests/conformance/info_test.cpp PROPERTIES # as in tests/CMakeLists.txt
-    COMPILE_DEFINITIONS GRADCOMP_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   file(GLOB folders LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/unit/* ${PROJECT_SOURCE_DIR}/tests/*)
   list(REMOVE_ITEM folders ${PROJECT_SOURCE_DIR}/tests/fake_nccl) # stands for the real one on hosts
   foreach(folder ${folders})

@@ -8,4 +8,4 @@ add_custom_target(gradcomp_git_version
           -DOUTPUT=${GRADCOMP_GENERATED_DIR}/gradcomp/core/git_version.hpp
           -P ${CMAKE_CURRENT_LIST_DIR}/git_version.cmake
   BYPRODUCTS ${GRADCOMP_GENERATED_DIR}/gradcomp/core/git_version.hpp
-  COMMENT "Reading the git version")
+  COMMENT "Reading the git version" VERBATIM)

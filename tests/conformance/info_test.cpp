@@ -8,6 +8,7 @@
 #include "gradcomp/exchange/reducer.hpp"
 #include "gradcomp/exchange/registry.hpp"
 #include "gradcomp/method/spec.hpp"
+#include "source_dir.hpp"
 
 namespace gradcomp::conformance {
 
@@ -50,7 +51,8 @@ TEST_P(Conformance, CanonicalSpecIsAFixedPoint) {
 
 TEST(Registry, OneEntryPerFileOfTheFolder) {
   std::set<std::string> files, names;
-  for (const auto& file : std::filesystem::directory_iterator(GRADCOMP_SOURCE_DIR "/src/gradcomp/compressors")) {
+  for (const auto& file :
+       std::filesystem::directory_iterator(std::filesystem::path(source_dir) / "src/gradcomp/compressors")) {
     if (file.path().extension() == ".cpp") files.insert(file.path().stem());
   }
   for (const auto& entry : all_entries()) names.insert(entry.info.name);

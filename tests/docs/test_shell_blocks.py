@@ -21,7 +21,7 @@ def test_no_block_is_overlooked():
 def test_page(page, tmp_path):
     unmarked = [block for block in BLOCKS[page] if not block.reason]
     runner.MARKED += [block.reason for block in BLOCKS[page] if block.reason]
-    folder = runner.project(tmp_path / "gradcomp") if unmarked else None
+    folder = runner.project(tmp_path / "a b#c") if unmarked else None
     for block in unmarked:
         runner.run(block, folder)
     if folder:

@@ -58,7 +58,7 @@ def write_arm(folder, label, processes=20, interleaved=True, change=None, **opti
     return folder
 
 
-FAKE = """#!/usr/bin/env -S PYTHONPATH={tests} {python}
+FAKE = """#!/usr/bin/env -S 'PYTHONPATH={tests}' '{python}'
 import json, os, pathlib, sys, time
 import compare_files
 output = pathlib.Path(sys.argv[sys.argv.index("--output") + 1])

@@ -42,7 +42,7 @@ def write_counts(path, commit, day, instructions, **changes):
 
 # A gradcomp-bench that reads its speed and instructions from the file `speed` beside it, and its commit from `commit`. With
 # size 16384 it counts instructions. Every start adds a line to the file that `log` names.
-FAKE = r"""#!/usr/bin/env -S PYTHONPATH={tests} {python}
+FAKE = r"""#!/usr/bin/env -S 'PYTHONPATH={tests}' '{python}'
 import json, os, pathlib, sys
 import compare_files, history_files
 if "--version" in sys.argv:

@@ -11,7 +11,7 @@ from gradcomp.pages.page import Job, Page, Text
 from test_schema import BIN
 
 COMMIT, OTHER = "a" * 12, "b" * 12
-PROGRAM = """#!/usr/bin/env -S PYTHONPATH={tests} {python}
+PROGRAM = """#!/usr/bin/env -S 'PYTHONPATH={tests}' '{python}'
 import json, os, pathlib, sys
 import example_results
 words = sys.argv[1:]

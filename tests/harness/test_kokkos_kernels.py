@@ -9,7 +9,7 @@ SCRIPT = """
 cmake_minimum_required(VERSION 3.25)
 set(KokkosKernels_DIR "{folder}")
 set(Kokkos_ENABLE_{device} ON)
-include({root}/cmake/KokkosKernelsLibrary.cmake)
+include("{root}/cmake/KokkosKernelsLibrary.cmake")
 message(STATUS "over: ${{GRADCOMP_KOKKOS_KERNELS_OVER}}")
 """
 

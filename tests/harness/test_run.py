@@ -192,6 +192,25 @@ def test_lint_says_what_is_left_out(tmp_path):
     assert all(f"warning: {name} is left out" in done.stderr for name in ("ruff", "mypy"))
 
 
+def run_in(folder, *arguments):
+    """Calls a copy of ./run that lies in another folder."""
+    (folder / "tools").mkdir(parents=True)
+    shutil.copy(RUN, folder)
+    shutil.copytree(RUN.parent / "tools" / "run.d", folder / "tools" / "run.d")
+    return subprocess.run([folder / "run", *arguments], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("letter", [":", ";", "|", "<", ">", "[", "]", '"', "\\", "$", "\n"])
+def test_a_folder_that_cmake_cannot_use_is_refused(tmp_path, letter):
+    done = run_in(tmp_path / f"one{letter}two", "build")
+    assert done.returncode == 1 and done.stdout == "" and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("run: the path of this folder, ") and done.stderr.endswith(": rename it\n")
+
+
+def test_other_letters_in_the_name_of_the_folder_do_no_harm(tmp_path):
+    assert run_in(tmp_path / "1 'é`&%@=(2){3}*?!,~^#", "help").returncode == 0
+
+
 class Checked:
     """tools/run.d/check.sh in a project whose `run build` only writes CMake's cache, and whose `run exec` writes a report."""
 
@@ -201,14 +220,14 @@ class Checked:
         self.report.write_text("an old report\n", encoding="utf-8")
         (folder / "run").write_text(f"""#!/bin/bash
 if [ "$1" = exec ]; then echo "registers of $4" >"${{@: -1}}" && exit; fi
-mkdir -p {folder}/build/$2 && cd {folder}/build/$2
+mkdir -p "{folder}/build/$2" && cd "{folder}/build/$2"
 case $2 in cuda*) echo "CMAKE_CUDA_COMPILER:$NVCC" ;; *) echo CMAKE_HIP_COMPILER:STRING=/usr/bin/clang++ ;; esac >CMakeCache.txt
 [ "$2" != "${{FAILS:-}}" ]
 """, encoding="utf-8")
         (folder / "run").chmod(0o755)
 
     def run(self, *arguments, **variables):
-        script = f"set -euo pipefail; project={self.folder}; source {RUN.parent}/tools/run.d/check.sh; check \"$@\""
+        script = f"set -euo pipefail; project='{self.folder}'; source '{RUN.parent}/tools/run.d/check.sh'; check \"$@\""
         return subprocess.run(["bash", "-c", script, "check", *arguments], capture_output=True, text=True, cwd="/", check=False,
                               env=os.environ | variables)
 

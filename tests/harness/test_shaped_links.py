@@ -3,6 +3,7 @@ import contextlib
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import time
@@ -97,6 +98,16 @@ def test_ranks_run_on_their_nodes_and_the_last_status_counts(tmp_path):
     known = json.loads(report.read_text(encoding="utf-8"))
     assert known["status"] == done.returncode and known["command"] == ["bash", "-c", script, str(said)]
     assert 0.8 <= known["measured_bits_per_s"] / 50e6 <= 1.05 and [link["node"] for link in known["links"]] == ["n1", "n2", "n3"]
+
+
+@needs_links
+def test_a_checkout_may_lie_in_any_folder(tmp_path):
+    """Open MPI splits the path of the program that starts ranks on other nodes at spaces."""
+    for name in ("tools", "python"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    words = [tmp_path / "tools" / "shaped-links", "--rate", "50mbit", "--", "true"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0 and "n2 sent" in done.stderr, done.stderr
 
 
 @needs_links

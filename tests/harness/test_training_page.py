@@ -377,7 +377,7 @@ def fixture_broken(tmp_path):
     document["context"]["gradcomp"]["git_hash"] = COMMIT
     (folder / "built.json").write_text(json.dumps(document), encoding="utf-8")
     for name in ("gradcomp-methods", "gradcomp-tune", "gradcomp-train", "mpirun"):
-        (folder / name).write_text(f'#!/bin/sh\ncase "$*" in *resnet8*) cp {folder}/built.json "${{@: -1}}" ;; *) exit 9 ;; esac\n'
+        (folder / name).write_text(f'#!/bin/sh\ncase "$*" in *resnet8*) cp "{folder}/built.json" "${{@: -1}}" ;; *) exit 9 ;; esac\n'
                                    .replace("/bin/sh", "/bin/bash"))
         (folder / name).chmod(0o755)
     return folder
@@ -441,9 +441,9 @@ def test_rates_come_first_and_long_runs_go_on(tmp_path, broken):
     """A folder with an mpirun that finds rates, and is then killed after its first checkpoint."""
     program, log, folder = broken / "mpirun", tmp_path / "log", tmp_path / "results" / f"full_hmm.{COMMIT}.checkpoints"
     rates = tmp_path / "rates" / "lstm.json"
-    program.write_text(f'#!/bin/sh\necho "job $*" >> {log}\n'
-                       f"case \"$*\" in *gradcomp-tune*) test -e {rates} || echo '{json.dumps(RATES)}' > {rates}; exit 0 ;; esac\n"
-                       f"mkdir -p {folder}/seed1\ntouch {folder}/seed1/checkpoint.json\nexit 9\n")
+    program.write_text(f'#!/bin/sh\necho "job $*" >> "{log}"\n'
+                       f"case \"$*\" in *gradcomp-tune*) test -e '{rates}' || echo '{json.dumps(RATES)}' > '{rates}'; exit 0 ;; esac\n"
+                       f"mkdir -p '{folder}/seed1'\ntouch '{folder}/seed1/checkpoint.json'\nexit 9\n")
 
     def start():
         done = tool("--only", "full-text", "--folder", tmp_path / "results", "--records", tmp_path / "records", "--rates",

@@ -3,7 +3,7 @@ cmake_minimum_required(VERSION 3.25)
 # that it is moved to.
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
-  if(NOT status EQUAL 0)
+  if(NOT status EQUAL 0 OR out MATCHES "CMake is dropping a preprocessor definition") # of a folder whose name contains #
     list(JOIN ARGN " " command)
     message(FATAL_ERROR "install: failed (${status}): ${command}\n${out}")
   endif()
@@ -29,7 +29,7 @@ function(check_relocatable tree)
   endforeach()
 endfunction()
 
-set(first ${WORK}/first)
+set(first "${WORK}/first a b#c") # names that a shell would split
 set(second ${WORK}/second)
 set(ENV{CMAKE_PREFIX_PATH} "${PREFIX_PATH}:$ENV{CMAKE_PREFIX_PATH}")
 if(CASE STREQUAL "installed")
@@ -84,7 +84,7 @@ elseif(CASE STREQUAL "package")
     run(${packages}/root/usr/bin/gradcomp-evaluate --help)
   endif()
 elseif(CASE STREQUAL "presets")
-  set(copy ${WORK}/presets)
+  set(copy "${WORK}/presets a b#c")
   file(REMOVE_RECURSE ${copy})
   file(COPY ${SOURCE}/ DESTINATION ${copy} PATTERN build EXCLUDE PATTERN results EXCLUDE PATTERN .git EXCLUDE)
   run(${CMAKE_COMMAND} -E chdir ${copy} ${CMAKE_COMMAND} --preset openmp -DCMAKE_CXX_COMPILER=${COMPILER}

@@ -7,6 +7,14 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
+@pytest.fixture(name="tmp_path")
+def fixture_tmp_path(tmp_path):
+    """As in tests/harness."""
+    folder = tmp_path / "a b#c"
+    folder.mkdir()
+    return folder
+
+
 def pytest_terminal_summary(terminalreporter):
     """Prints a line per reason, as tests/skips.hpp does."""
     reasons = collections.Counter(report.longrepr[2].removeprefix("Skipped: ")

@@ -14,10 +14,10 @@ def system_text(folder, launcher=SRUN, **values):
     # cancels are younger, so that no warning comes at the same moment: the requeue after it would undo what the test did.
     values = {"PARTITION": "debug", "RANKS_PER_NODE": 1, "MAX_JOBS": 2, "WARN_SECONDS": 80} | values
     lines = [f"{name}={value}" for name, value in values.items()]
-    setup = [f"export PATH={BIN}:$PATH OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,sm,tcp OMPI_MCA_btl_tcp_if_include=eth0",
+    setup = [f'export PATH="{BIN}:$PATH" OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,sm,tcp OMPI_MCA_btl_tcp_if_include=eth0',
              "export OMPI_MCA_btl_tcp_flags=send OMPI_MCA_mpi_yield_when_idle=1 KOKKOS_DISABLE_WARNINGS=1",
              "export TMPDIR=/run/gradcomp/node",  # each node has its own, see the script cluster
-             f"[ -e {folder}/report_wanted ] || export GRADCOMP_REPORT=true"]
+             f'[ -e "{folder}/report_wanted" ] || export GRADCOMP_REPORT=true']
     return "\n".join([*lines, "FABRIC='virtual Ethernet'", f"LAUNCHER='{launcher}'", "SETUP='", *setup, "'", ""])
 
 

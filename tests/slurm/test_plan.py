@@ -152,7 +152,7 @@ def test_examples_name_builds_and_environments_that_there_are(name, preset):
     text = (ROOT / f"slurm/systems/example-{name}.env").read_text(encoding="utf-8")
     assert "".join(re.findall(r"build/([\w-]+)/bin", text)) == preset
     for folder in re.findall(r"spack env activate (.*)", text):
-        assert (ROOT / folder.removeprefix("-d $HOME/gradcomp/") / "spack.yaml").is_file(), folder
+        assert (ROOT / folder.removeprefix('-d "$HOME/gradcomp/').rstrip('"') / "spack.yaml").is_file(), folder
 
 
 def test_what_the_last_job_needs_is_named():

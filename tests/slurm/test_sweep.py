@@ -33,7 +33,7 @@ class Sweep:
             (folder / "bin" / program).symlink_to(HERE / "stand_in.py")
         (folder / "site.env").write_text(
             f"SCHEDULER=none\nRANKS_PER_NODE=1\nBINDING=none\nWARN_SECONDS=4\nLAUNCHER=env\nPYTHON={sys.executable}\n"
-            f"SETUP='export PATH={folder}/bin:$PATH PYTHONPATH={HARNESS} STAND_IN_LOG={self.log}'\n", encoding="utf-8")
+            f"SETUP='export PATH=\"{folder}/bin:$PATH\" PYTHONPATH=\"{HARNESS}\" STAND_IN_LOG=\"{self.log}\"'\n", encoding="utf-8")
         (folder / "sweep.toml").write_text(EXPERIMENT, encoding="utf-8")
 
     def start(self, tool="submit", **variables):
@@ -44,7 +44,7 @@ class Sweep:
 
     def run(self, tool="submit", **variables):
         process = self.start(tool, **variables)
-        out, errors = process.communicate(timeout=120)
+        out, errors = process.communicate(timeout=300)
         return process.returncode, out, errors
 
     def commands(self):
@@ -54,7 +54,7 @@ class Sweep:
         return sorted(path.name for path in self.path.glob("records/*"))
 
     def until(self, condition):
-        end = time.monotonic() + 30
+        end = time.monotonic() + 300
         while not condition():
             assert time.monotonic() < end
             time.sleep(0.02)
@@ -100,36 +100,37 @@ def test_a_point_in_which_a_method_diverged_is_finished(sweep):
 
 
 def test_killed_half_way_and_resubmitted(sweep):
-    process = sweep.start(STAND_IN_SECONDS="2")
-    sweep.until(lambda: len(sweep.commands()) == 3 and list(sweep.path.glob("points/*/checkpoints/*/*")))
-    os.killpg(process.pid, signal.SIGKILL)  # submit and run_point die at once, but the ranks live for another moment
+    process = sweep.start(STAND_IN_UNTIL=str(sweep.base / "go"))
+    sweep.until(lambda: len(sweep.commands()) == 2 and list(sweep.path.glob("points/*/checkpoints/*/*")))
+    os.killpg(process.pid, signal.SIGKILL)  # submit and run_point die at once, but the ranks live on
     process.communicate()
     done = sweep.records()
-    assert len(done) == 2 and not list(sweep.path.glob("records/.*")) and not (sweep.path / "report").exists()
+    assert len(done) == 1 and not list(sweep.path.glob("records/.*")) and not (sweep.path / "report").exists()
     status, _, errors = sweep.run()
     assert status == 1 and "started, but its job was killed or still runs" in errors, "the ranks held their point"
     assert len(sweep.commands()) == 5, "the point whose ranks live on is not started a second time beside them"
-    time.sleep(2)
-    assert sweep.run()[0] == 0 and len(sweep.records()) == 5
+    (sweep.base / "go").touch()
+    sweep.until(lambda: sweep.run()[0] == 0)
+    assert len(sweep.records()) == 5
     commands = [words for words in sweep.commands() if words[0] == "gradcomp-train"]
     assert len(commands) == 4 and len({words[4] for words in commands}) == 4, "what its ranks wrote afterwards is its record"
 
 
 def test_a_warned_job_waits_for_its_checkpoint_and_goes_on_later(sweep):
-    process = sweep.start(STAND_IN_SECONDS="30")
+    process = sweep.start(STAND_IN_UNTIL="/no/such/file")
     sweep.until(lambda: list(sweep.path.glob("points/*/checkpoints/*/*")))
     process.send_signal(signal.SIGUSR1)
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=300)
     assert process.returncode == 128 + signal.SIGUSR1 and "the same call continues the sweep" in out
     assert not list(sweep.path.glob("points/*/failed.txt"))
     assert sweep.run()[0] == 0 and sum("--resume" in words for words in sweep.commands()) == 1
 
 
 def test_a_warned_job_that_saved_nothing_fails_instead_of_circling(sweep):
-    process = sweep.start(STAND_IN_SECONDS="30", STAND_IN_SAVES_NOTHING="1")
+    process = sweep.start(STAND_IN_UNTIL="/no/such/file", STAND_IN_SAVES_NOTHING="1")
     sweep.until(lambda: len(sweep.commands()) == 2)
     process.send_signal(signal.SIGUSR1)
-    process.communicate(timeout=30)
+    process.communicate(timeout=300)
     status, _, errors = sweep.run("gather")
     assert status == 1 and "failed: reached the time limit without a checkpoint: it needs more time" in errors
 
@@ -138,18 +139,23 @@ def test_a_warned_job_that_saved_nothing_fails_instead_of_circling(sweep):
 def test_a_warning_before_the_program_runs_does_not_end_the_point(sweep, fails):
     """Slurm warns early or before preemption, perhaps during SETUP or while the ranks are mapped."""
     text = (sweep.base / "site.env").read_text(encoding="utf-8")
-    text = text.replace("LAUNCHER=env", "LAUNCHER='sleep 1; env'")
-    text = text.replace("$PATH ", f"$PATH; touch {sweep.base}/setup; sleep 1; export ")
+    wait = f'until [ -e "{sweep.base}/%s" ]; do sleep 0.1; done; '
+    text = text.replace("LAUNCHER=env", f"LAUNCHER='{wait % 'launch'}env'")
+    text = text.replace('$PATH" ', f'$PATH"; touch "{sweep.base}/setup"; {wait % "go"}export ')
     (sweep.base / "site.env").write_text(text, encoding="utf-8")
     process = sweep.start(STAND_IN_FAILS=fails)
     sweep.until(lambda: (sweep.base / "setup").exists())
     process.send_signal(signal.SIGUSR1)
-    process.communicate(timeout=30)
+    (sweep.base / "go").touch()
+    (sweep.base / "launch").touch()
+    process.communicate(timeout=300)
     assert sweep.records() and not list(sweep.path.glob("points/*/failed.txt")), "the preflight goes on"
+    (sweep.base / "launch").unlink()
     process = sweep.start(STAND_IN_FAILS=fails)
     sweep.until(lambda: list(sweep.path.glob("points/resnet8*/history.jsonl")))
     process.send_signal(signal.SIGUSR1)
-    process.communicate(timeout=30)
+    (sweep.base / "launch").touch()
+    process.communicate(timeout=300)
     said = [path.read_text(encoding="utf-8") for path in sweep.path.glob("points/*/failed.txt")]
     assert len(sweep.records()) == (1 if fails else 2), said
     assert len(said) == bool(fails) and all("gradcomp-train: error: top_k fails" in line for line in said), said
@@ -175,7 +181,7 @@ def test_a_full_disk_at_gathering_leaves_the_old_report(sweep):
     """A limit on the size of files replaces the full disk; test_real_slurm.py fills a real one."""
     assert sweep.run()[0] == 0
     old = (sweep.path / "report" / "sweep.md").stat().st_mtime_ns
-    words = f"trap '' XFSZ; ulimit -f 1; exec {ROOT}/slurm/gather {sweep.path}"
+    words = f"trap '' XFSZ; ulimit -f 1; exec '{ROOT}/slurm/gather' '{sweep.path}'"
     done = subprocess.run(["bash", "-c", words], capture_output=True, text=True, check=False)
     assert done.returncode == 2 and done.stderr.startswith("gather: error: cannot write") and done.stderr.count("\n") == 1
     assert (sweep.path / "report" / "sweep.md").stat().st_mtime_ns == old

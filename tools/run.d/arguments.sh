@@ -8,6 +8,11 @@ is_preset() {
 check_arguments() {
   local verb=$1
   shift
+  case $project in # CMake, or a list such as PATH, would split or change such a path
+    *[][\:\;\|\<\>\"\\\$]* | *$'\n'*)
+      die "the path of this folder, $(printf %q "$project"), must not contain a line break or any of : ; | < > [ ] \" \\ \$: rename it"
+      ;;
+  esac
   case $verb in
     help | --help | -h | demo | bench | device-check | mutate) ;;
     test)

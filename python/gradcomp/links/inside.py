@@ -11,6 +11,7 @@ from gradcomp.errors import ToolError
 from .rate import Rate
 
 HERE = pathlib.Path(__file__).resolve().parent
+AGENT = "/run/gradcomp/agent"  # where the script `make` has put it
 FRAME = 66  # bytes of Ethernet, IP and TCP headers in every packet, with time stamps
 LOWEST, HIGHEST = 0.80, 1.05  # measured / requested rate
 
@@ -76,7 +77,7 @@ def environment(job, cores):
         "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "sm,tcp,self", "OMPI_MCA_btl_tcp_if_include": "10.77.0.0/24",
         # otherwise Open MPI carries the two directions of an exchange one after the other, and dense seems twice as slow as it is
         "OMPI_MCA_btl_tcp_flags": "send",
-        "PRTE_MCA_plm_ssh_agent": str(HERE / "agent"), "PRTE_MCA_prte_if_include": "10.77.0.0/24",
+        "PRTE_MCA_plm_ssh_agent": AGENT, "PRTE_MCA_prte_if_include": "10.77.0.0/24",
         "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "TMPDIR": "/run/gradcomp/node"}
     if ranks * (threads + 1) > cores:  # ranks that wait in MPI yield the core to ranks that compute
         found["OMPI_MCA_mpi_yield_when_idle"] = "1"
@@ -88,7 +89,7 @@ def job_words(job):
     """The command line of the job, which starts on n1 as on a login node."""
     slots = job["ranks_per_node"]
     hosts = ",".join(f"n{i}:{slots}" for i in range(1, job["nodes"] + 1))
-    return [str(HERE / "agent"), "n1", "exec", "mpirun", "-n", str(slots * job["nodes"]), "-H", hosts,
+    return [AGENT, "n1", "exec", "mpirun", "-n", str(slots * job["nodes"]), "-H", hosts,
             "--map-by", f"ppr:{slots}:node:oversubscribe", "--bind-to", "none"]
 
 

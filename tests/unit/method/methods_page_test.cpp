@@ -2,15 +2,17 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "gradcomp/core/registry.hpp"
+#include "source_dir.hpp"
 
 namespace gradcomp {
 
 TEST(MethodsPage, CommittedPageIsTheGeneratedOne) {
-  std::ifstream file(GRADCOMP_SOURCE_DIR "/docs/methods.md");
+  std::ifstream file(std::filesystem::path(source_dir) / "docs/methods.md");
   const std::string page{std::istreambuf_iterator<char>(file), {}};
   const std::string made = methods_markdown();
   // EXPECT_EQ would print two long pages, which would hide the remedy.
