@@ -59,8 +59,13 @@ def _case(path, row):
 
 
 def read_process(path, chosen=EVERY):
-    """Reads the cases of one file whose names match the regular expression `chosen`. Throws ToolError or ToolError."""
-    record = read_record(pathlib.Path(path))
+    """Reads the cases of one file whose names match the regular expression `chosen`. Throws ToolError."""
+    return process_of(read_record(pathlib.Path(path)), chosen)
+
+
+def process_of(record, chosen=EVERY):
+    """The same for a record that was read."""
+    path = record.path
     if record.program != PROGRAM:
         raise ToolError(f"'{path}' is a result of {record.program}; the gate compares those of {PROGRAM}")
     if record.gradcomp.get("failures"):

@@ -10,7 +10,7 @@ from gradcomp.errors import ToolError
 from gradcomp.gate import baselines, comparable, decide, deterministic, samples
 from gradcomp.gate.samples import PROGRAM
 from gradcomp.json_files import read_json
-from gradcomp.results.reading import read_record
+from gradcomp.results.reading import record_of
 from gradcomp.results.schema import require_file
 
 from . import nights
@@ -21,14 +21,15 @@ def _sort(arguments):
     out."""
     timed, counted = [], []
     for path in dict.fromkeys(path.resolve() for argument in arguments for path in samples.expand(argument)):
-        record = read_record(path)
+        document = read_json(path)
+        record = record_of(document, path)
         if record.program != PROGRAM:
             print(f"gradcomp-history: left out: '{path}' is a result of {record.program}, for which there is no gate",
                   file=sys.stderr)
             continue
-        require_file(read_json(path), path)
+        require_file(document, path)
         is_counted = any("instructions" in row for row in record.rows)
-        (counted if is_counted else timed).append(samples.read_process(path))
+        (counted if is_counted else timed).append(samples.process_of(record))
     if not timed and not counted:
         raise ToolError(f"nothing to add: there is no result of {PROGRAM} in {', '.join(map(str, arguments))}")
     if len(counted) > 1:

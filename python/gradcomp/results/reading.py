@@ -61,7 +61,11 @@ def read_rates(path):
 
 def read_record(path, programs=PROGRAMS):
     """Reads one file, which must follow the schema. `programs`: those that may have written it; None allows any."""
-    document = read_json(path)
+    return record_of(read_json(path), path, programs)
+
+
+def record_of(document, path, programs=PROGRAMS):
+    """The same for a document that was read from `path`."""
     require_record(document, path, of_a_page=programs is None)
     record = Record(path, document["context"], judged(document))
     if programs is not None and record.program not in programs:

@@ -13,7 +13,7 @@ from gradcomp.json_files import read_json
 from gradcomp.output.files import write_whole
 from gradcomp.places import ROOT
 
-from .reading import Record, read_record
+from .reading import Record, record_of
 from .schema import SAMPLES
 
 DIGITS = 6
@@ -71,7 +71,8 @@ def keep(made, kept, command, seconds, leaves=(), samples=()):
 
 def read_kept(path):
     """Reads a record and checks it against docs/results.schema.json. Throws ToolError."""
-    made, document = read_record(path, programs=None), read_json(path)
+    document = read_json(path)
+    made = record_of(document, path, programs=None)
     try:
         return Kept(path, made.context, made.rows, document["command"], document["seconds"], document["leaves"])
     except KeyError as error:
