@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A stand-in for gradcomp-train and gradcomp-allreduce in the unit tests of slurm/, which need no build. It writes a
-fabricated record after STAND_IN_SECONDS, in which it writes checkpoints (unless STAND_IN_SAVES_NOTHING). If its options
+fabricated record. Before it, until there is a file STAND_IN_UNTIL, it writes checkpoints (unless STAND_IN_SAVES_NOTHING). If its options
 contain STAND_IN_FAILS, it fails; if they contain STAND_IN_DIVERGES, a method diverges. It measures nothing. PYTHONPATH must
 contain tests/harness."""
 import json
@@ -22,8 +22,8 @@ if bad and bad in options["--methods"]:
 if PROGRAM == "gradcomp-train":
     folder = pathlib.Path(options["--checkpoint"]) / "seed1"
     folder.mkdir(parents=True, exist_ok=True)
-    end = time.monotonic() + float(os.environ.get("STAND_IN_SECONDS", "0"))
-    while time.monotonic() < end:
+    until, end = os.environ.get("STAND_IN_UNTIL"), time.monotonic() + 300  # a test that fails leaves nothing behind
+    while until and not os.path.exists(until) and time.monotonic() < end:
         if "STAND_IN_SAVES_NOTHING" not in os.environ:
             (folder / "checkpoint.json").write_text("{}", encoding="utf-8")
         time.sleep(0.05)

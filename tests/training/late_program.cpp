@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
     rig.options.strategy = argc > 1 ? argv[1] : "overlapped";
     rig.options.timeout = 1;
     rig.options.evaluate_every = 2;
+    barrier(*rig.control);  // beside a load one rank may begin seconds after the other
     rig.control = make_limited(std::move(rig.control), rig.options.timeout);  // as gradcomp-train does
     if (trouble == "link") {
       rig.transport = make_throttled(std::move(rig.transport), parse_link("1Gbit/s,10us"), rig.options.timeout);

@@ -1,5 +1,7 @@
 #pragma once
 // A transport that records when messages of this rank start, and when their end is noticed.
+#include <functional>
+
 #include "gradcomp/comm/transport.hpp"
 
 namespace gradcomp::train::test {
@@ -45,8 +47,9 @@ class LoggedMessages final : public Operation {
 
 class Logged final : public Transport {
  public:
-  Logged(std::unique_ptr<Transport> inner, std::shared_ptr<Events> log)
-      : m_inner(std::move(inner)), m_log(std::move(log)) {}
+  /// `on_start` is called with each call before it starts.
+  Logged(std::unique_ptr<Transport> inner, std::shared_ptr<Events> log, std::function<void(const Call&)> on_start = {})
+      : m_inner(std::move(inner)), m_log(std::move(log)), m_on_start(std::move(on_start)) {}
 
   int rank() const override { return m_inner->rank(); }
   int size() const override { return m_inner->size(); }
@@ -57,12 +60,13 @@ class Logged final : public Transport {
   bool concurrent() const override { return m_inner->concurrent(); }
   void abandon() override { m_inner->abandon(); }
   std::unique_ptr<Transport> split(int color, int key) override {
-    return std::make_unique<Logged>(m_inner->split(color, key), m_log);
+    return std::make_unique<Logged>(m_inner->split(color, key), m_log, m_on_start);
   }
 
   Completion start(const Exec& exec, std::span<const Call> together) override {
     Events ends;
     for (const Call& call : together) {
+      if (m_on_start) m_on_start(call);
       if (const auto* send = std::get_if<Send>(&call)) {
         m_log->push_back({Event::What::sent, send->to, send->tag});
         ends.push_back({Event::What::send_ended, send->to, send->tag});
@@ -83,6 +87,7 @@ class Logged final : public Transport {
  private:
   std::unique_ptr<Transport> m_inner;
   std::shared_ptr<Events> m_log;
+  std::function<void(const Call&)> m_on_start;
   OperationPool<LoggedMessages> m_pool;
 };
 

@@ -1,10 +1,12 @@
 // Priority: the order in which buckets travel, and whether parameters are current when they are used.
+#include <atomic>
 #include <set>
+#include <thread>
 
-#include "gradcomp/comm/throttled.hpp"
 #include "gradcomp/strategy/detail/credit_window.hpp"
 #include "gradcomp/strategy/detail/first_use.hpp"
 #include "gradcomp/strategy/detail/transfer_order.hpp"
+#include "training/logged.hpp"
 #include "training/strategy_rig.hpp"
 #include "training/watched_model.hpp"
 
@@ -102,20 +104,32 @@ TEST(Priority, TrainsBitForBitAsOverlappedWithEqualBuckets) {
   }
 }
 
-/// Share of the parameters that step 0 had updated when the first layer of step 1 began, over a link that takes half a
-/// second per step.
-double updated_at_the_first_layer(const std::string& order) {
+/// Share of the parameters that step 0 had updated when the first layer of step 1 began. `held`: the first bucket
+/// travels once backward is over, and all after the second one once that layer has begun.
+double updated_at_the_first_layer(const std::string& order, bool held) {
   Rig rig;
-  rig.transport = make_throttled(std::move(rig.transport), parse_link("20Mbit/s,0us"));
+  std::atomic<bool> holds = false, backward_over = false, begun = false;
+  rig.transport = std::make_unique<Logged>(std::move(rig.transport), std::make_shared<Events>(),
+                                           [&, bucket = 0](const Call& call) mutable {
+                                             if (!holds || !std::holds_alternative<AllReduce>(call) || ++bucket == 2)
+                                               return;
+                                             const std::atomic<bool>& until = bucket == 1 ? backward_over : begun;
+                                             for (int ms = 0; ms < 60000 && !until; ++ms)
+                                               std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                                           });
   std::vector<std::vector<float>> seen;  // parameters at the first layer of each step
-  watch(rig).on_parameters = [&](std::size_t segment, const Span<const float>& parameters) {
+  WatchedModel& model = watch(rig);
+  model.on_backward_end = [&] { backward_over = true; };
+  model.on_parameters = [&](std::size_t segment, const Span<const float>& parameters) {
     if (segment > 0) return;
     seen.emplace_back(parameters.size());
+    begun = seen.size() == 2;
     Kokkos::deep_copy(HostSpan<float>(seen.back().data(), parameters.size()), parameters);
   };
   const std::string list = "fp32:strategy=priority:strategy.bucket_kib=100:strategy.credit=1:strategy.order=" + order;
   const Contender contender = rig.parse(list)[0];
   Trainer trainer(rig.job(), contender);
+  holds = held;
   for (int step = 0; step < 2; ++step) trainer.step(Exec(), false);
   trainer.meet(Exec());
   require(seen.size() == 2, "{} first layers", seen.size());
@@ -127,8 +141,8 @@ double updated_at_the_first_layer(const std::string& order) {
 
 TEST(Priority, UpdatesTheFirstLayersBeforeOthersHaveArrived) {
   if (world()->size() == 1) return;
-  EXPECT_LT(updated_at_the_first_layer("forward"), 0.5);
-  EXPECT_GT(updated_at_the_first_layer("backward"), 0.9) << "what the first layers need comes last";
+  EXPECT_LT(updated_at_the_first_layer("forward", true), 0.5);
+  EXPECT_GT(updated_at_the_first_layer("backward", false), 0.9) << "what the first layers need comes last";
 }
 
 Setting with_rule(const std::string& method, const std::string& options = "") {
