@@ -65,7 +65,7 @@ for word in "$@"; do case $word in --callgrind-out-file=*) out=${word#*=} ;; --*
 "$@" || exit
 while [ "$1" != --output ]; do shift; done
 counted=$(sed -n 's/.*"instructions": \\([0-9]*\\).*/\\1/p' "$2")
-printf 'desc: Trigger: Client Request: compress/top_k/16384\\nsummary: %s\\n' "$counted" >$out.1
+printf 'desc: Trigger: Client Request: compress/top_k/16384\\nsummary: %s\\n' "$counted" >"$out.1"
 """
 
 

@@ -21,8 +21,8 @@ VALGRIND = """#!/bin/bash
 # Counts 5000 instructions for the first case of the result that its program writes.
 for word in "$@"; do case $word in --callgrind-out-file=*) out=${word#*=} ;; --*) ;; *) break ;; esac; shift; done
 "$@" || exit
-printf 'desc: Trigger: Program termination\\nsummary: 1\\n' >$out
-printf 'desc: Trigger: Client Request: compress/top_k/1024\\nsummary: 5000\\n' >$out.1
+printf 'desc: Trigger: Program termination\\nsummary: 1\\n' >"$out"
+printf 'desc: Trigger: Client Request: compress/top_k/1024\\nsummary: 5000\\n' >"$out.1"
 """
 BENCH = """#!/bin/bash
 while [ "$1" != --output ]; do shift; done

@@ -3,7 +3,6 @@ alone, with status 3 on every rank."""
 import json
 import math
 import os
-import pathlib
 import re
 import shutil
 import struct
@@ -24,8 +23,8 @@ def run(tmp_path, *arguments, methods=METHODS):
     """The status of each rank, the lines of the program on standard error, and what it printed."""
     for old in tmp_path.glob("status*"):
         old.unlink()
-    script = (f'{pathlib.Path(BIN) / "gradcomp-train"} "$@"; status=$?; '
-              f'echo $status > {tmp_path}/status${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}; exit $status')
+    script = (f'"{BIN}/gradcomp-train" "$@"; status=$?; '
+              f'echo $status > "{tmp_path}/status${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}"; exit $status')
     environment = os.environ | {
         "OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "false", "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":OVERSUBSCRIBE",

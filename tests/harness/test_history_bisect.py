@@ -19,10 +19,10 @@ from gradcomp.history.search import search
 COMMITS = 17  # the first one is good, so that 16 are suspected
 # A build is the fake gradcomp-bench with the file `speed` of its commit. It appends a line to a log.
 BUILD = r"""
-echo "$(git rev-parse HEAD)" >>{log}
+echo "$(git rev-parse HEAD)" >>"{log}"
 if grep -q broken speed; then echo 'error: it does not compile' >&2; exit 1; fi
-if grep -q hang speed; then echo $$ >{log}.pid; sleep 60; fi
-mkdir -p out && cp {programs}/gradcomp-bench speed out && git rev-parse HEAD >out/commit
+if grep -q hang speed; then echo $$ >"{log}.pid"; sleep 60; fi
+mkdir -p out && cp "{programs}/gradcomp-bench" speed out && git rev-parse HEAD >out/commit
 """
 
 

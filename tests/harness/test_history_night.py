@@ -23,7 +23,7 @@ def make_night(tmp_path, monkeypatch):
 
     def run(number, factor, instructions, *words):
         monkeypatch.setenv("FAKE_DATE", f"2025-01-0{number}T02:00:00+00:00")
-        build = (f"mkdir -p {tmp_path}/build && cp {programs}/gradcomp-bench {tmp_path}/build && cd {tmp_path}/build && "
+        build = (f"mkdir -p '{tmp_path}/build' && cd '{tmp_path}/build' && cp '{programs}/gradcomp-bench' . && "
                  f"echo {commits[number - 1][:12]} >commit && echo '[{factor}, {instructions}]' >speed")
         return history("night", tmp_path / "history", "--repository", tmp_path / "source", "--build", build, "--timed",
                        tmp_path / "build", "--counted", tmp_path / "build", "--page", tmp_path / "page.html", *words)

@@ -204,7 +204,7 @@ def test_tests_that_fail_without_a_mutant_say_so(project):
 
 def test_an_interrupted_run_looks_unfinished_and_goes_on(project, tmp_path):
     mark = tmp_path / "mark"
-    waits = f"grep -q 'two = 2' build/library || {{ [ -e {mark} ] && exit 1; echo $$ >{mark}; exec sleep 60; }}\n"
+    waits = f"grep -q 'two = 2' build/library || {{ [ -e '{mark}' ] && exit 1; echo $$ >'{mark}'; exec sleep 60; }}\n"
     (project / "second.sh").write_text(waits, encoding="utf-8")
     tool_process.interrupt(TOOL, words(project, "text"), signal.SIGTERM, mark, tmp_path, printed=True)
     folder = project / "results/mutation"

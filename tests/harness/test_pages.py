@@ -33,7 +33,7 @@ def test_a_page_follows_from_its_records_alone(folder):
     leaf = folder / "gradient.npy"
     assert asked(folder) == [f"--dump {leaf}", f"--input {leaf} --size 1"]
     before = (folder / "page.md").read_text(encoding="utf-8")
-    for said in (f"commit {COMMIT}, 2025-01-01.", "| second | 6 |", f"fake-bench --input {leaf} --size 1 --output second.json"):
+    for said in (f"commit {COMMIT}, 2025-01-01.", "| second | 6 |", f"fake-bench --input '{leaf}' --size 1 --output second.json"):
         assert said in before
     (folder / "page.md").unlink()
     (folder / "bin" / "fake-bench").unlink()
@@ -160,7 +160,7 @@ def test_an_interrupted_page_ends_its_program_and_goes_on(folder, number):
 
         def jobs(self, options):
             def stop(output, built):
-                commands.command("sh", "-c", f"echo $$ > {folder}/pid; kill -{number.value} {os.getpid()}; exec sleep 600")
+                commands.command("sh", "-c", f"echo $$ > '{folder}/pid'; kill -{number.value} {os.getpid()}; exec sleep 600")
             first, second = super().jobs(options)
             return [first, records.dataclasses.replace(second, make=stop)]
     done = make(Stopped(folder), folder)
