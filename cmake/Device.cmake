@@ -18,11 +18,12 @@ if(GRADCOMP_DEVICE_FOUND STREQUAL "cuda" AND NOT GRADCOMP_COMPILE_ONLY AND NOT C
   add_compile_options("SHELL:-Xcudafe --diag_suppress=554")
 endif()
 
-# nvcc reads no precompiled headers. Instead several sources are compiled together, which reads Kokkos' headers once.
-if(NOT GRADCOMP_DEVICE_FOUND STREQUAL "host")
+# Several sources of a library or program are compiled together: most of the time goes to headers and templates that all of them
+# use. So two files of a folder must not give one name to different things, not even where only the file sees it.
+set(CMAKE_UNITY_BUILD ON)
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 6)
+if(NOT GRADCOMP_DEVICE_FOUND STREQUAL "host") # nvcc reads no precompiled headers
   set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
-  set(CMAKE_UNITY_BUILD ON)
-  set(CMAKE_UNITY_BUILD_BATCH_SIZE 6)
 endif()
 
 # gradcomp_device_sources(<variable>): removes `*_host.cpp` from the list in a build for a GPU. These files hold the

@@ -28,6 +28,8 @@ function(gradcomp_write_registry names output)
     string(APPEND calls "      ${names}::${name}(),\n")
   endforeach()
   configure_file(${PROJECT_SOURCE_DIR}/cmake/registry.cpp.in ${output} @ONLY)
+  # An object file of its own, since a program that defines the list itself (tests/walkthrough) must not link this one.
+  set_source_files_properties(${output} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 # gradcomp_registry(<layer> <kind> <folder under src/gradcomp> [EXCEPT source...])
@@ -38,6 +40,4 @@ function(gradcomp_registry layer names folder)
   gradcomp_write_registry(${names} ${PROJECT_BINARY_DIR}/generated/${names}.cpp ${sources})
   set_property(GLOBAL PROPERTY gradcomp_registry_sources_${names} ${sources})
   target_sources(gradcomp_${layer} PRIVATE ${PROJECT_BINARY_DIR}/generated/${names}.cpp)
-  # An object file of its own, since a program that defines the list itself (tests/walkthrough) must not link this one.
-  set_source_files_properties(${PROJECT_BINARY_DIR}/generated/${names}.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

@@ -8,7 +8,7 @@
 #include "gradcomp/core/error.hpp"
 
 namespace gradcomp::conformance {
-namespace {
+namespace corruption_test {
 
 using Bytes = std::vector<std::byte>;
 
@@ -112,8 +112,6 @@ void check_fuzzed(Receiver& receiver, const Bytes& payload) {
   EXPECT_TRUE(receiver.decodes(payload)) << "a refused payload changed the receiver's State";
 }
 
-}  // namespace
-
 TEST_P(Conformance, CorruptedPayloadsAreRefused) {
   const MethodSpec spec = method("none");
   if (spec.compressor->info().rounds.front() != MessageKind::bytes)
@@ -143,4 +141,5 @@ TEST_P(Conformance, CorruptedPayloadsAreRefused) {
   }
 }
 
+}  // namespace corruption_test
 }  // namespace gradcomp::conformance

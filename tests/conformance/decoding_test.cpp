@@ -7,7 +7,7 @@
 #include "conformance/simulated_rank.hpp"
 
 namespace gradcomp::conformance {
-namespace {
+namespace decoding_test {
 
 /// What is decoded in some steps with the same gradient must have a positive scalar product with it.
 double decoded_along(const MethodSpec& method, const Layout& layout, const std::vector<float>& gradient) {
@@ -30,8 +30,6 @@ void expect_something_decoded(const MethodSpec& method, const Layout& layout) {
   }
   EXPECT_GT(along, 0) << "nothing is decoded";
 }
-
-}  // namespace
 
 TEST_P(Conformance, DecodesSomething) {
   for (const char* feedback : {"none", "residual", "momentum_correction", "ef21"}) {
@@ -60,4 +58,5 @@ TEST(Registry, AMethodWhoseResidualThrowsIsReported) {
   EXPECT_THROW(accepts_residual(refuses, false), Error) << "the defaults of a method may not refuse each other";
 }
 
+}  // namespace decoding_test
 }  // namespace gradcomp::conformance

@@ -9,7 +9,7 @@
 #include "conformance/simulated_rank.hpp"
 
 namespace gradcomp::conformance {
-namespace {
+namespace device_path_test {
 
 constexpr const char* sizes_wait = "gradcomp::kernels::Selector::choose";
 
@@ -66,8 +66,6 @@ void expect_same(const MethodSpec& method, const Layout& layout, const NamedData
     ++step;
   }
 }
-
-}  // namespace
 
 TEST_P(Conformance, SendsTheSameWhereTheHostDoesNotLook) {
   const MethodSpec spec = method(feedbacks().back());
@@ -181,4 +179,5 @@ TEST(Launches, OfAWholeStep) {
   }
 }
 
+}  // namespace device_path_test
 }  // namespace gradcomp::conformance

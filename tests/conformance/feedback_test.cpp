@@ -7,7 +7,7 @@
 #include "conformance/simulated_rank.hpp"
 
 namespace gradcomp::conformance {
-namespace {
+namespace feedback_test {
 
 using Values = std::vector<float>;
 
@@ -29,8 +29,6 @@ std::vector<bool> keeping_momentum(const MethodSpec& method, const Layout& layou
   }
   return keeps;
 }
-
-}  // namespace
 
 // u = m u + g; a = v + u; v = a - decoded, u = 0 where something was decoded
 TEST_P(Conformance, MomentumCorrectionKeepsWhatWasNotSent) {
@@ -82,4 +80,5 @@ TEST_P(Conformance, Ef21FollowsTheGradients) {
   });
 }
 
+}  // namespace feedback_test
 }  // namespace gradcomp::conformance

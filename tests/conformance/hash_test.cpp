@@ -8,7 +8,7 @@
 #include "conformance/simulated_rank.hpp"
 
 namespace gradcomp::conformance {
-namespace {
+namespace hash_test {
 
 std::uint64_t hash(std::uint64_t start, const void* data, std::size_t bytes) {  // FNV-1a
   const auto* p = static_cast<const unsigned char*>(data);
@@ -32,8 +32,6 @@ std::uint64_t hash_steps(const MethodSpec& method, const Layout& layout, const s
   return h;
 }
 
-}  // namespace
-
 TEST_P(Conformance, HashesForTheComparisonOfThreadCounts) {
   const char* path = std::getenv("GRADCOMP_CONFORMANCE_HASHES");
   if (path == nullptr) GTEST_SKIP() << "GRADCOMP_CONFORMANCE_HASHES is not set";
@@ -47,4 +45,5 @@ TEST_P(Conformance, HashesForTheComparisonOfThreadCounts) {
   ASSERT_TRUE(file.good()) << path;
 }
 
+}  // namespace hash_test
 }  // namespace gradcomp::conformance

@@ -3,7 +3,7 @@
 #include "conformance/simulated_rank.hpp"
 
 namespace gradcomp::conformance {
-namespace {
+namespace message_test {
 
 void check_bytes(const MethodSpec& method, const Layout& layout, const std::string& values) {
   auto ranks = make_ranks(method, layout, 1);
@@ -53,8 +53,6 @@ void check_same_bytes(const MethodSpec& method, const Layout& layout, const std:
     EXPECT_EQ(0, std::memcmp(done[0].out[r].data(), done[1].out[r].data(), done[0].out[r].size() * sizeof(float)));
 }
 
-}  // namespace
-
 TEST_P(Conformance, BytesAreTheFormulaAndNothingIsAllocated) {
   for (const auto& feedback : feedbacks()) {
     SCOPED_TRACE(feedback);
@@ -74,4 +72,5 @@ TEST_P(Conformance, SameInputsSameBytes) {
   }
 }
 
+}  // namespace message_test
 }  // namespace gradcomp::conformance

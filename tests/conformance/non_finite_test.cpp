@@ -6,7 +6,7 @@
 #include "conformance/simulated_rank.hpp"
 
 namespace gradcomp::conformance {
-namespace {
+namespace non_finite_test {
 
 bool all_finite(const std::vector<float>& values) {
   for (const float v : values) {
@@ -35,8 +35,6 @@ void check_flagged(const MethodSpec& method, const Layout& layout, float poison,
   }
 }
 
-}  // namespace
-
 TEST_P(Conformance, NonFiniteGradientFlagsTheStep) {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   for (const auto& feedback : feedbacks()) {
@@ -54,4 +52,5 @@ TEST_P(Conformance, NonFiniteGradientFlagsTheStep) {
   }
 }
 
+}  // namespace non_finite_test
 }  // namespace gradcomp::conformance

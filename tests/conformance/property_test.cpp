@@ -6,7 +6,7 @@
 #include "conformance/simulated_rank.hpp"
 
 namespace gradcomp::conformance {
-namespace {
+namespace property_test {
 
 std::vector<float> compressed_once(const MethodSpec& method, const Layout& layout, const std::vector<float>& values) {
   auto ranks = make_ranks(method, layout, 1);
@@ -15,8 +15,6 @@ std::vector<float> compressed_once(const MethodSpec& method, const Layout& layou
   EXPECT_TRUE(done.ok());
   return done.out[0];
 }
-
-}  // namespace
 
 TEST_P(Conformance, ErrorIsAsDeclared) {
   const auto property = method("none").compressor->info().property;
@@ -91,4 +89,5 @@ TEST_P(Conformance, Unbiased) {
   }
 }
 
+}  // namespace property_test
 }  // namespace gradcomp::conformance

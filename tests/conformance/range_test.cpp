@@ -8,7 +8,7 @@
 #include "gradcomp/method/scale_range.hpp"
 
 namespace gradcomp::conformance {
-namespace {
+namespace range_test {
 
 constexpr int rank_count = 2;
 
@@ -37,8 +37,6 @@ void for_each_layout(const std::function<void(const Layout&)>& body) {
     body(layout.layout);
   }
 }
-
-}  // namespace
 
 TEST_P(Conformance, TreatsMultiplesAlikeWithinItsRange) {
   const MethodSpec spec = method(feedbacks().back());
@@ -74,4 +72,5 @@ TEST_P(Conformance, AnyFiniteGradientHasAFiniteMeanOrEndsTheRun) {
   }
 }
 
+}  // namespace range_test
 }  // namespace gradcomp::conformance

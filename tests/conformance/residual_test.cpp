@@ -5,7 +5,7 @@
 #include "conformance/simulated_rank.hpp"
 
 namespace gradcomp::conformance {
-namespace {
+namespace residual_test {
 
 using Values = std::vector<std::vector<float>>;
 
@@ -61,8 +61,6 @@ void check_ranks(const MethodSpec& method, const Layout& layout, const std::stri
   }
 }
 
-}  // namespace
-
 TEST_P(Conformance, ResidualIdentity) {
   if (!takes_residual()) GTEST_SKIP() << "refuses a residual";
   for_each_case(
@@ -105,4 +103,5 @@ TEST_P(Conformance, ManyStepsLoseNothing) {
     ASSERT_LE(std::fabs(sent[i] + r[i] - gradients[i]), steps * 0x1p-23 * size[i]) << "element " << i;
 }
 
+}  // namespace residual_test
 }  // namespace gradcomp::conformance

@@ -7,7 +7,7 @@
 #include "conformance/simulated_rank.hpp"
 
 namespace gradcomp::conformance {
-namespace {
+namespace restart_test {
 
 Memories memories_of(const SimulatedRank& rank) {
   Memories all = rank.feedback.memories();
@@ -70,8 +70,6 @@ void expect_same_fourth_step(const MethodSpec& method, const Layout& layout) {
   EXPECT_TRUE(same) << "a new object with the same memories does something else";
 }
 
-}  // namespace
-
 TEST_P(Conformance, MemoriesAreAllThatIsRemembered) {
   for (const char* feedback : {"none", "residual", "momentum_correction", "ef21"}) {
     if (!takes(feedback)) continue;
@@ -89,4 +87,5 @@ TEST(Registry, AMethodThatHidesItsMemoriesIsReported) {
                           "does something else");
 }
 
+}  // namespace restart_test
 }  // namespace gradcomp::conformance

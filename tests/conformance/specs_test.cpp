@@ -9,7 +9,7 @@
 #include "gradcomp/compressors/composition/composition.hpp"
 
 namespace gradcomp::conformance {
-namespace {
+namespace specs_test {
 
 /// Combinations that their methods refuse when they are parsed.
 const std::set<std::string> known_refusals = {
@@ -32,8 +32,6 @@ std::size_t count_prefix(const Specs& specs, const std::string& prefix) {
                                      [&](const auto& refusal) { return has(refusal.first); });
   return static_cast<std::size_t>(std::count_if(specs.run.begin(), specs.run.end(), has) + refused);
 }
-
-}  // namespace
 
 TEST(Registry, EveryValueOfEveryOptionIsRun) {
   const Specs specs = all_specs();
@@ -80,4 +78,5 @@ TEST(Registry, EverySpecIsInstantiated) {
   EXPECT_EQ(found, expected);
 }
 
+}  // namespace specs_test
 }  // namespace gradcomp::conformance

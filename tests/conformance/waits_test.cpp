@@ -9,7 +9,7 @@
 #include "gradcomp/exchange/reduction.hpp"
 
 namespace gradcomp::conformance {
-namespace {
+namespace waits_test {
 
 /// The fences of the third step. The wait for the counts of faults uses an event, which is not a fence.
 std::vector<std::string> waits_of(const MethodSpec& method) {
@@ -37,8 +37,6 @@ std::vector<std::string> waits_of(const MethodSpec& method) {
   return listening.heard().waits;
 }
 
-}  // namespace
-
 TEST_P(Conformance, WaitsForNoDeviceUnlessItSaysSo) {
   for (const char* feedback : {"none", "residual", "momentum_correction", "ef21"}) {
     if (!takes(feedback)) continue;
@@ -54,4 +52,5 @@ TEST_P(Conformance, WaitsForNoDeviceUnlessItSaysSo) {
   }
 }
 
+}  // namespace waits_test
 }  // namespace gradcomp::conformance

@@ -5,7 +5,7 @@
 #include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::test {
-namespace {
+namespace hops_test {
 
 /// Small integers, whose sums are exact.
 std::vector<float> whole_numbers(index_t count, int rank, int step) {
@@ -247,5 +247,5 @@ TEST(Hops, ARingRoundsBfloatsInEveryHop) {
   }
 }
 
-}  // namespace
+}  // namespace hops_test
 }  // namespace gradcomp::test

@@ -4,7 +4,7 @@
 #include "distributed/kinds.hpp"
 
 namespace gradcomp::test {
-namespace {
+namespace messages_test {
 
 class Messages : public OverKind {
  protected:
@@ -159,5 +159,5 @@ TEST_P(Messages, ACollectiveThatWaitsHoldsUpNoMessage) {
   EXPECT_EQ(go, rank == ranks - 1 ? 0 : rank);
 }
 
-}  // namespace
+}  // namespace messages_test
 }  // namespace gradcomp::test

@@ -10,7 +10,7 @@
 #include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::test {
-namespace {
+namespace methods_test {
 
 /// Every reducer with the first method of each family that can use it but does not do so by default.
 std::vector<std::string> other_reducers() {
@@ -132,5 +132,5 @@ TEST_P(Methods, AllocatesNothingInTheSteadyState) {
   }
 }
 
-}  // namespace
+}  // namespace methods_test
 }  // namespace gradcomp::test

@@ -8,7 +8,7 @@
 #include "gradcomp/kernels/quantise/casts.hpp"
 
 namespace gradcomp::test {
-namespace {
+namespace operations_test {
 
 const index_t counts[] = {0, 1, 2, 3, 5, 8, 13, 100, 1001};
 
@@ -343,5 +343,5 @@ TEST_P(Operations, SplitIntoEvenAndOddRanks) {
   EXPECT_EQ(to_host(data)[0], last);
 }
 
-}  // namespace
+}  // namespace operations_test
 }  // namespace gradcomp::test

@@ -4,7 +4,7 @@
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::test {
-namespace {
+namespace reduction_check_test {
 
 constexpr index_t elements = 3000;
 const ReductionOptions few = {3, 1, 1, false};
@@ -76,5 +76,5 @@ TEST(ReductionCheck, FindsWhatOnlyTheTimedRunReceivedWrong) {
   }
 }
 
-}  // namespace
+}  // namespace reduction_check_test
 }  // namespace gradcomp::test

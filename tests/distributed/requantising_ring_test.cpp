@@ -5,7 +5,7 @@
 #include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::test {
-namespace {
+namespace requantising_ring_test {
 
 MethodSpec round_the_ring(const std::string& method) {
   return parse_method(with_option(method, "reducer", "requantising_ring"));
@@ -140,5 +140,5 @@ TEST(RequantisingRing, RefusesWhatWouldScaleTheSharesOfOthers) {
     EXPECT_THROW(round_the_ring(method), Error) << method;
 }
 
-}  // namespace
+}  // namespace requantising_ring_test
 }  // namespace gradcomp::test

@@ -8,7 +8,7 @@
 #include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::test {
-namespace {
+namespace restart_test {
 
 using Bytes = std::vector<std::byte>;
 
@@ -97,5 +97,5 @@ TEST_P(Restart, AFreshReductionWithTheSameMemoriesGoesOnAsTheOldOne) {
   EXPECT_FALSE(carried.empty()) << "no method of the list is carried by " << GetParam();
 }
 
-}  // namespace
+}  // namespace restart_test
 }  // namespace gradcomp::test

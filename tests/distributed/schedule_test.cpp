@@ -6,7 +6,7 @@
 #include "forwarding.hpp"
 
 namespace gradcomp::test {
-namespace {
+namespace schedule_test {
 
 using testing::HasSubstr;
 
@@ -161,5 +161,5 @@ TEST(CorruptedPayload, IsAnErrorOnAllRanks) {
   }
 }
 
-}  // namespace
+}  // namespace schedule_test
 }  // namespace gradcomp::test

@@ -6,7 +6,7 @@
 #include "distributed/training_steps.hpp"
 
 namespace gradcomp::test {
-namespace {
+namespace sparse_reducers_test {
 
 std::vector<std::string> specs() {
   std::vector<std::string> list;
@@ -374,5 +374,5 @@ TEST(SparseGTopK, SendsTheBytesOfTheTree) {
   EXPECT_EQ(report.wire_bytes, messages * (report.payload_bytes + buckets * 40));
 }
 
-}  // namespace
+}  // namespace sparse_reducers_test
 }  // namespace gradcomp::test

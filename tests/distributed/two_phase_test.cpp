@@ -8,7 +8,7 @@
 #include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::test {
-namespace {
+namespace two_phase_test {
 
 std::vector<std::string> methods() {
   return {"one_bit",
@@ -278,5 +278,5 @@ TEST(TwoPhase, RanksWithOtherOptionsAreRefused) {
   EXPECT_THROW(run.step(0, std::vector<float>(run.gradient.size(), 1.0f)), Error);
 }
 
-}  // namespace
+}  // namespace two_phase_test
 }  // namespace gradcomp::test

@@ -4,7 +4,7 @@
 #include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::test {
-namespace {
+namespace vote_test {
 
 /// The result of a vote with the values of this rank; empty if those of some rank are not finite.
 std::vector<float> vote(Transport& comm, const std::string& spec, const std::vector<float>& values,
@@ -130,5 +130,5 @@ TEST(VoteOptions, RanksWithOtherOptionsAreRefused) {
   EXPECT_THROW(vote(*comm, spec, std::vector<float>(100, 1.0f)), Error);
 }
 
-}  // namespace
+}  // namespace vote_test
 }  // namespace gradcomp::test

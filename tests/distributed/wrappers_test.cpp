@@ -7,7 +7,7 @@
 #include "gradcomp/comm/throttled.hpp"
 
 namespace gradcomp::test {
-namespace {
+namespace wrappers_test {
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
@@ -351,5 +351,5 @@ TEST(Session, NamesTheLibrary) {
   EXPECT_THROW(check_mpi(1, "MPI_Something"), Error);
 }
 
-}  // namespace
+}  // namespace wrappers_test
 }  // namespace gradcomp::test

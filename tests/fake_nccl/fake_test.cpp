@@ -7,7 +7,7 @@
 #include "gradcomp/comm/detail/nccl_bootstrap.hpp"
 
 namespace gradcomp::test {
-namespace {
+namespace fake_test {
 
 using testing::HasSubstr;
 
@@ -129,5 +129,5 @@ TEST_F(FakeNccl, NoBufferAndNoSuchRank) {
   EXPECT_EQ(ncclBroadcast(x.data(), x.data(), 4, ncclFloat32, ranks, comm, nullptr), ncclInvalidArgument);
 }
 
-}  // namespace
+}  // namespace fake_test
 }  // namespace gradcomp::test

@@ -12,7 +12,7 @@
 #include "gradcomp/kernels/quantise/casts.hpp"
 
 namespace gradcomp::test {
-namespace {
+namespace nccl_test {
 
 using testing::HasSubstr;
 
@@ -212,5 +212,5 @@ TEST(Nccl, RefusesWhatItCannotBeMadeOf) {
   EXPECT_THAT(error_of([] { make_transport("nccl:sum=mine", MPI_COMM_WORLD); }), HasSubstr("library, rank_order"));
 }
 
-}  // namespace
+}  // namespace nccl_test
 }  // namespace gradcomp::test

@@ -12,7 +12,7 @@
 #include "training/rig.hpp"
 
 namespace gradcomp::train::test {
-namespace {
+namespace aggregates_test {
 
 TEST(SumOverRanks, EveryFigureOfALossIsSummed) {
   const auto comm = world();
@@ -89,5 +89,5 @@ TEST(Trainer, EveryRankReportsTheFiguresOfAll) {
   }
 }
 
-}  // namespace
+}  // namespace aggregates_test
 }  // namespace gradcomp::train::test

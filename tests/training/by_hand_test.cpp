@@ -5,7 +5,7 @@
 #include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::train::test {
-namespace {
+namespace by_hand_test {
 
 using Floats = std::vector<float>;
 
@@ -164,5 +164,5 @@ TEST(ByHand, LocalStepsWithAnOuterOptimiser) {
                hand);
 }
 
-}  // namespace
+}  // namespace by_hand_test
 }  // namespace gradcomp::train::test

@@ -7,7 +7,7 @@
 #include "training/spoilt.hpp"
 
 namespace gradcomp::train::test {
-namespace {
+namespace diverged_test {
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
 
@@ -208,5 +208,5 @@ TEST(Diverged, InTheFirstStepNothingWasTimed) {
   EXPECT_FALSE(to_table(results, job).text().empty());
 }
 
-}  // namespace
+}  // namespace diverged_test
 }  // namespace gradcomp::train::test

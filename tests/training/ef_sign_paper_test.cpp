@@ -6,7 +6,7 @@
 #include "training/by_hand.hpp"
 
 namespace gradcomp::train::test {
-namespace {
+namespace ef_sign_paper_test {
 
 using Floats = std::vector<float>;
 
@@ -79,5 +79,5 @@ TEST(EfSignPaper, IsTheAuthorsAlgorithmWhileTheRateChanges) {
       << "the test must tell the two variants apart";
 }
 
-}  // namespace
+}  // namespace ef_sign_paper_test
 }  // namespace gradcomp::train::test

@@ -4,7 +4,7 @@
 #include "distributed/world.hpp"
 
 namespace gradcomp::train::test {
-namespace {
+namespace emulated_links_test {
 
 using gradcomp::test::world;
 
@@ -34,5 +34,5 @@ TEST(RanksPerCore, IsThatOfTheBusiestHostOnAllRanks) {
   }
 }
 
-}  // namespace
+}  // namespace emulated_links_test
 }  // namespace gradcomp::train::test

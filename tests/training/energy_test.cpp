@@ -5,7 +5,7 @@
 #include "training/rig.hpp"
 
 namespace gradcomp::train::test {
-namespace {
+namespace energy_test {
 
 constexpr double joules_a_reading = 5;
 
@@ -100,5 +100,5 @@ TEST(JobEnergy, IsNotCountedWhereNobodyAsks) {
   for (const auto& result : rig.run("fp32")) EXPECT_EQ(result.joules_per_step, std::nullopt);
 }
 
-}  // namespace
+}  // namespace energy_test
 }  // namespace gradcomp::train::test

@@ -8,7 +8,7 @@
 #include "training/strategy_rig.hpp"
 
 namespace gradcomp::train::test {
-namespace {
+namespace event_log_test {
 
 using What = Event::What;
 
@@ -115,5 +115,5 @@ TEST(EventLogs, WorkersGoOnWithinTheBound) {
   EXPECT_LE(max_ahead_of_a_slow_rank("sync", 0), 0);
 }
 
-}  // namespace
+}  // namespace event_log_test
 }  // namespace gradcomp::train::test

@@ -4,7 +4,7 @@
 #include "training/strategy_rig.hpp"
 
 namespace gradcomp::train::test {
-namespace {
+namespace local_test {
 
 TEST(AdaptivePeriod, FallsWithTheRootOfTheLoss) {
   EXPECT_EQ(next_period(16, 16, 0.25, 1), 8);   // the root of a quarter is a half
@@ -137,5 +137,5 @@ TEST(Local, WithTheMeanOfEveryStepIsOverlappedWithAnOuterStep) {
   EXPECT_TRUE(gradcomp::test::same_bits(*comm, momentum.parameters()));
 }
 
-}  // namespace
+}  // namespace local_test
 }  // namespace gradcomp::train::test

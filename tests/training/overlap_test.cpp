@@ -3,7 +3,7 @@
 #include "unit/comm/fake_transport.hpp"
 
 namespace gradcomp::train::test {
-namespace {
+namespace overlap_test {
 
 using gradcomp::test::FakeTransport;
 
@@ -113,5 +113,5 @@ TEST(Overlap, BucketsAreTheSameOnAllRanksAndOfTheSizeThatWasAskedFor) {
   EXPECT_NE(own, automatic);
 }
 
-}  // namespace
+}  // namespace overlap_test
 }  // namespace gradcomp::train::test

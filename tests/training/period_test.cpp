@@ -3,7 +3,7 @@
 #include "training/rig.hpp"
 
 namespace gradcomp::train::test {
-namespace {
+namespace period_test {
 
 TEST(Period, OfLocalStepsDividesAnIntervalThatTheUserChose) {
   Rig rig;
@@ -48,5 +48,5 @@ TEST(Period, OfLocalStepsRoundsTheDefaultIntervalUp) {
       << "a multiple of all periods";
 }
 
-}  // namespace
+}  // namespace period_test
 }  // namespace gradcomp::train::test

@@ -11,7 +11,7 @@
 #include "training/watched_model.hpp"
 
 namespace gradcomp::train::test {
-namespace {
+namespace priority_test {
 
 using Order = std::vector<std::size_t>;
 
@@ -177,5 +177,5 @@ TEST(Priority, RefusesToClipByTheWholeNorm) {
   }
 }
 
-}  // namespace
+}  // namespace priority_test
 }  // namespace gradcomp::train::test

@@ -5,7 +5,7 @@
 #include "training/any_ranks.hpp"
 
 namespace gradcomp::train::test {
-namespace {
+namespace ranks_test {
 
 /// Every way in which buckets travel: collective calls, messages, stripes, several rounds.
 const char* const methods[] = {"fp32",
@@ -131,5 +131,5 @@ TEST(AnyNumberOfRanks, OneServerIsAsGoodAsMany) {
   EXPECT_EQ(train("0"), one);
 }
 
-}  // namespace
+}  // namespace ranks_test
 }  // namespace gradcomp::train::test

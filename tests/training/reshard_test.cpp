@@ -12,7 +12,7 @@
 #include "gradcomp/comm/over_ranks.hpp"
 
 namespace gradcomp::sampling {
-namespace {
+namespace reshard_test {
 
 /// Sums over ranks that identify the whole set, so that they reveal a lost or doubled sample.
 std::vector<index_t> fingerprint(Transport& comm, const std::vector<index_t>& samples,
@@ -80,5 +80,5 @@ TEST(ReshardOfUnknownLosses, LeavesSamplesWhereTheyAre) {
   EXPECT_EQ(samples, before);
 }
 
-}  // namespace
+}  // namespace reshard_test
 }  // namespace gradcomp::sampling

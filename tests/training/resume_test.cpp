@@ -12,7 +12,7 @@
 #include "training/spoilt.hpp"
 
 namespace gradcomp::train::test {
-namespace {
+namespace resume_test {
 
 namespace fs = std::filesystem;
 using gradcomp::test::error_of;
@@ -266,5 +266,5 @@ TEST(Checkpoint, OfARankThatCannotWriteIsOneErrorOnAllRanks) {
   EXPECT_THAT(error_of([&] { rig.run(method, &checkpoints); }), testing::HasSubstr("/file"));
 }
 
-}  // namespace
+}  // namespace resume_test
 }  // namespace gradcomp::train::test

@@ -11,7 +11,7 @@
 #include "training/rig.hpp"
 
 namespace gradcomp::train::test {
-namespace {
+namespace sampling_test {
 
 using testing::HasSubstr;
 
@@ -181,5 +181,5 @@ TEST(RecordedSlices, RefuseOtherFiles) {
   std::filesystem::remove(path);
 }
 
-}  // namespace
+}  // namespace sampling_test
 }  // namespace gradcomp::train::test

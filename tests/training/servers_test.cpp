@@ -9,7 +9,7 @@
 #include "training/strategy_rig.hpp"
 
 namespace gradcomp::train::test {
-namespace {
+namespace servers_test {
 
 Setting with_servers(const std::string& method, const std::string& options, const std::string& optimiser = "sgd") {
   Setting setting{method, "servers:" + options, optimiser};
@@ -427,5 +427,5 @@ TEST(Servers, TrainBesideOtherStrategies) {
   EXPECT_FALSE(results[2].stage_ms.contains("waiting"));
 }
 
-}  // namespace
+}  // namespace servers_test
 }  // namespace gradcomp::train::test

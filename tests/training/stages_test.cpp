@@ -9,7 +9,7 @@
 #include "training/rig.hpp"
 
 namespace gradcomp::train::test {
-namespace {
+namespace stages_test {
 
 using gradcomp::test::error_of;
 
@@ -46,5 +46,5 @@ TEST(Resume, RefusesStagesWithAnotherNumberOfTimes) {
   EXPECT_EQ(error_of([&] { fresh.restore(Exec(), whole, "m/", 3); }), "");
 }
 
-}  // namespace
+}  // namespace stages_test
 }  // namespace gradcomp::train::test

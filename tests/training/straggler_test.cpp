@@ -5,7 +5,7 @@
 #include "training/rig.hpp"
 
 namespace gradcomp::train::test {
-namespace {
+namespace straggler_test {
 
 TEST(Straggler, IsSetByRankAndJitter) {
   EXPECT_FALSE(StragglerOptions::parse("").is_set());
@@ -94,5 +94,5 @@ TEST(Exposed, IsTransferOnTheLastRankAndWaitingOnTheOthers) {
   EXPECT_EQ(split.waiting, (std::vector{2.0, 0.5, 0.0}));
 }
 
-}  // namespace
+}  // namespace straggler_test
 }  // namespace gradcomp::train::test

@@ -3,7 +3,7 @@
 #include "training/strategy_rig.hpp"
 
 namespace gradcomp::train::test {
-namespace {
+namespace strategy_memory_test {
 
 /// Trains this number of steps, copies all memories to a new strategy, and trains three more steps with both.
 void expect_equal_after(index_t steps, const Setting& setting) {
@@ -87,5 +87,5 @@ TEST(Local, AveragesTheModelsStatisticsAtItsExchanges) {
   }
 }
 
-}  // namespace
+}  // namespace strategy_memory_test
 }  // namespace gradcomp::train::test

@@ -8,7 +8,7 @@
 #include "training/strategy_rig.hpp"
 
 namespace gradcomp::train::test {
-namespace {
+namespace timeout_test {
 
 /// One rank. Once `stuck`, its allreduces wait for `released`, but at most a minute, so that a test that fails ends.
 struct Peer {
@@ -63,5 +63,5 @@ TEST(TimeLimit, ReachesTheExchangeFromTheOptions) {
   EXPECT_THROW(options.check(), Error);
 }
 
-}  // namespace
+}  // namespace timeout_test
 }  // namespace gradcomp::train::test

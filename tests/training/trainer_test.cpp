@@ -7,7 +7,7 @@
 #include "training/watched_task.hpp"
 
 namespace gradcomp::train::test {
-namespace {
+namespace trainer_test {
 
 TEST(Target, IsReachedAtTheFirstEvaluationThatSawIt) {
   Rig rig;
@@ -161,5 +161,5 @@ TEST(Trainer, ReportsStateBytes) {
   EXPECT_EQ(results[1].state_bytes, 4 * rig.model->layout().count()) << "the residual";
 }
 
-}  // namespace
+}  // namespace trainer_test
 }  // namespace gradcomp::train::test

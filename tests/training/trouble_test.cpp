@@ -2,7 +2,7 @@
 #include "training/watched_model.hpp"
 
 namespace gradcomp::train::test {
-namespace {
+namespace trouble_test {
 
 TEST(Trouble, ReplicasThatDifferAreSeenAtTheFirstEvaluationAndForGood) {
   Rig rig;
@@ -18,5 +18,5 @@ TEST(Trouble, ReplicasThatDifferAreSeenAtTheFirstEvaluationAndForGood) {
   EXPECT_TRUE(rig.run("no_exchange")[0].replicas_equal) << "replicas of the bound are not compared";
 }
 
-}  // namespace
+}  // namespace trouble_test
 }  // namespace gradcomp::train::test

@@ -8,7 +8,7 @@
 #include "training/watched_task.hpp"
 
 namespace gradcomp::tune {
-namespace {
+namespace tuning_test {
 
 using train::Metric;
 using train::test::Rig;
@@ -122,5 +122,5 @@ TEST(BucketSweep, EndsWithAnErrorIfAControlDiverges) {
               testing::AllOf(testing::HasSubstr("diverged at step"), testing::HasSubstr("lower --lr")));
 }
 
-}  // namespace
+}  // namespace tuning_test
 }  // namespace gradcomp::tune

@@ -14,7 +14,7 @@
 #include "gradient.hpp"
 
 namespace gradcomp::bench {
-namespace {
+namespace deterministic_test {
 
 Deterministic of(const std::string& spec, index_t count, const std::string& phase = "pair", std::uint64_t seed = 1) {
   const Exec exec;
@@ -93,5 +93,5 @@ TEST(Deterministic, AllocationsAreCounted) {
   EXPECT_EQ(count_allocations([] {}), 0);
 }
 
-}  // namespace
+}  // namespace deterministic_test
 }  // namespace gradcomp::bench

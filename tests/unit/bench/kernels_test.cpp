@@ -9,7 +9,7 @@
 #include "kernel.hpp"
 
 namespace gradcomp::bench {
-namespace {
+namespace kernels_test {
 
 const NamedKernel& find(const std::vector<NamedKernel>& all, const std::string& name) {
   return *std::find_if(all.begin(), all.end(), [&](const auto& kernel) { return kernel.name == name; });
@@ -80,5 +80,5 @@ TEST(Kernels, ChecksOfDecodersNoticeThatNothingWasDecoded) {
     EXPECT_THROW(find(all, name).make(input_of(gradient)).check(), Error) << name;
 }
 
-}  // namespace
+}  // namespace kernels_test
 }  // namespace gradcomp::bench

@@ -12,7 +12,7 @@
 #include "gradcomp/data/formats/npy.hpp"
 
 namespace gradcomp::bench {
-namespace {
+namespace options_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -245,5 +245,5 @@ TEST(Affinity, NamesAtLeastOneProcessor) {
   EXPECT_TRUE(places.contains("omp_proc_bind") && places.contains("omp_places"));
 }
 
-}  // namespace
+}  // namespace options_test
 }  // namespace gradcomp::bench

@@ -11,7 +11,7 @@
 #include "gradient.hpp"
 
 namespace gradcomp::bench {
-namespace {
+namespace verify_test {
 
 constexpr index_t count = 1000;
 
@@ -85,5 +85,5 @@ TEST(Verify, FindsAWrongAnswerOfAMethodWithAState) {
   }
 }
 
-}  // namespace
+}  // namespace verify_test
 }  // namespace gradcomp::bench

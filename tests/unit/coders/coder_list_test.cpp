@@ -10,7 +10,7 @@
 #include "gradcomp/coders/value_coder.hpp"
 
 namespace gradcomp::coders {
-namespace {
+namespace coder_list_test {
 
 using test::error_of;
 using testing::AllOf;
@@ -84,5 +84,5 @@ TEST(CoderList, ListsTheIdsWhenAPayloadHasAnother) {
               AllOf(HasSubstr("payload: no index coder has the id 14"), HasSubstr("0 (u32), 1 (packed)")));
 }
 
-}  // namespace
+}  // namespace coder_list_test
 }  // namespace gradcomp::coders

@@ -12,7 +12,7 @@
 #include "unit/coders/support.hpp"
 
 namespace gradcomp::coders {
-namespace {
+namespace huffman_test {
 
 using coders_test::Bytes;
 using coders_test::Guarded;
@@ -128,8 +128,6 @@ Bytes decoded_serially(const Bytes& section) {
   }
   return symbols;
 }
-
-}  // namespace
 
 TEST(Huffman, LengthsAreTheBestOfAtMost15Bits) {
   std::mt19937 engine(3);
@@ -289,4 +287,5 @@ TEST(Huffman, DamagedSectionsAreRefused) {
   EXPECT_EQ(decoded(coder, good, 20000), symbols);
 }
 
+}  // namespace huffman_test
 }  // namespace gradcomp::coders

@@ -6,7 +6,7 @@
 #include "unit/coders/support.hpp"
 
 namespace gradcomp::coders {
-namespace {
+namespace index_coder_test {
 
 using coders_test::Bytes;
 using coders_test::Guarded;
@@ -213,5 +213,5 @@ TEST(IndexCoder, OwnsNothingForFieldsOfFixedWidth) {
   EXPECT_THROW(IndexCoder(index_choice("u32"), index_t{1} << 32, 1), Error);
 }
 
-}  // namespace
+}  // namespace index_coder_test
 }  // namespace gradcomp::coders

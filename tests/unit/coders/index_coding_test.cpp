@@ -6,7 +6,7 @@
 #include "unit/coders/support.hpp"
 
 namespace gradcomp::coders {
-namespace {
+namespace index_coding_test {
 
 index_t bytes_of(const char* coder, index_t elements, index_t kept) {
   return index_bytes(find_index_coder(coder), elements, kept);
@@ -105,5 +105,5 @@ TEST(IndexCoding, NamesAreThoseOfTheOptions) {
   EXPECT_THROW(index_choice("huffman"), Error);
 }
 
-}  // namespace
+}  // namespace index_coding_test
 }  // namespace gradcomp::coders

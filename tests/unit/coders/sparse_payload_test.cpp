@@ -5,7 +5,7 @@
 #include "unit/coders/support.hpp"
 
 namespace gradcomp::coders {
-namespace {
+namespace sparse_payload_test {
 
 using coders_test::Bytes;
 using coders_test::Guarded;
@@ -217,5 +217,5 @@ TEST(SparsePayload, OptionsListTheCodings) {
   EXPECT_THROW(coding_of("u32", "f64"), Error);
 }
 
-}  // namespace
+}  // namespace sparse_payload_test
 }  // namespace gradcomp::coders

@@ -9,7 +9,7 @@
 #include "unit/coders/support.hpp"
 
 namespace gradcomp::coders {
-namespace {
+namespace value_coder_test {
 
 using coders_test::Bytes;
 using coders_test::Guarded;
@@ -233,5 +233,5 @@ TEST(ValueCoder, RandomBytesGiveFiniteValuesOrAreRefused) {
     }
 }
 
-}  // namespace
+}  // namespace value_coder_test
 }  // namespace gradcomp::coders

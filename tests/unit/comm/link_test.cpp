@@ -5,7 +5,7 @@
 #include "gradcomp/comm/throttled.hpp"
 
 namespace gradcomp {
-namespace {
+namespace link_test {
 
 TEST(Link, ParsesRatesAndLatencies) {
   struct Case {
@@ -59,5 +59,5 @@ TEST(Link, TimeIsLatencyPerStepPlusBytesOverRate) {
   EXPECT_DOUBLE_EQ(link.seconds(500000, 2), 0.502);
 }
 
-}  // namespace
+}  // namespace link_test
 }  // namespace gradcomp

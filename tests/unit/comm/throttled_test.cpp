@@ -9,7 +9,7 @@
 #include "unit/comm/fake_transport.hpp"
 
 namespace gradcomp {
-namespace {
+namespace throttled_test {
 
 using test::FakeTransport;
 
@@ -120,5 +120,5 @@ TEST(Throttled, AGroupTakesTheTimeOfItsCalls) {
   EXPECT_GE(between(calls.times().started, calls.times().finished), 0.030 + 3 * 10e-6 - 1e-9);
 }
 
-}  // namespace
+}  // namespace throttled_test
 }  // namespace gradcomp

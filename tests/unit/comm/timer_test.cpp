@@ -7,7 +7,7 @@
 #include <utility>
 
 namespace gradcomp::comm {
-namespace {
+namespace timer_test {
 
 TEST(Timer, ATaskThatHasRunLetsGoOfItsWork) {
   Timer timer;
@@ -18,5 +18,5 @@ TEST(Timer, ATaskThatHasRunLetsGoOfItsWork) {
   EXPECT_TRUE(seen.expired());
 }
 
-}  // namespace
+}  // namespace timer_test
 }  // namespace gradcomp::comm

@@ -8,7 +8,7 @@
 #include "gradcomp/comm/detail/blocks.hpp"
 
 namespace gradcomp::comm {
-namespace {
+namespace volume_test {
 
 TEST(Blocks, CoverTheRangeEvenly) {
   for (const index_t count : {0, 1, 5, 12, 1001}) {
@@ -121,5 +121,5 @@ TEST(Volume, TheOthers) {
   }
 }
 
-}  // namespace
+}  // namespace volume_test
 }  // namespace gradcomp::comm

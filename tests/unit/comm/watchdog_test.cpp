@@ -7,7 +7,7 @@
 #include <atomic>
 
 namespace gradcomp::comm {
-namespace {
+namespace watchdog_test {
 
 using namespace std::chrono_literals;
 
@@ -105,5 +105,5 @@ TEST(Watchdog, EndsWithoutWaitingForItsPeriod) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 10min);
 }
 
-}  // namespace
+}  // namespace watchdog_test
 }  // namespace gradcomp::comm

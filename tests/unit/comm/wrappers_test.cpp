@@ -15,7 +15,7 @@
 #include "unit/comm/fake_transport.hpp"
 
 namespace gradcomp {
-namespace {
+namespace wrappers_test {
 
 using test::error_of;
 using test::FakeTransport;
@@ -413,5 +413,5 @@ TEST(Transports, AreChosenByNameAndRefuseWhatTheyDoNotKnow) {
   EXPECT_THAT(error_of([] { make_transport("callbacks", 3); }), HasSubstr("Callbacks"));
 }
 
-}  // namespace
+}  // namespace wrappers_test
 }  // namespace gradcomp

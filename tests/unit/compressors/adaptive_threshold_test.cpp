@@ -2,7 +2,7 @@
 #include "unit/compressors/quanta_rig.hpp"
 
 namespace sparse_test {
-namespace {
+namespace adaptive_threshold_test {
 
 Rig rig_of(const Layout& layout, std::map<std::string, std::string> options, bool residual = true) {
   return Rig(find_entry("adaptive_threshold"), options, layout, residual);
@@ -147,5 +147,5 @@ TEST(AdaptiveThresholdMethod, RefusesBoundsInTheWrongOrder) {
   EXPECT_THROW(entry.make(ParameterValues("adaptive_threshold", entry.info.parameters, {{"ratio_min", "0.1"}})), Error);
 }
 
-}  // namespace
+}  // namespace adaptive_threshold_test
 }  // namespace sparse_test

@@ -7,7 +7,7 @@
 #include "unit/compressors/dense_rig.hpp"
 
 namespace dense_test {
-namespace {
+namespace atomo_test {
 
 Rig atomo(const Layout& layout, int rank) { return Rig(find_entry("atomo"), layout, {{"rank", std::to_string(rank)}}); }
 
@@ -233,5 +233,5 @@ TEST(Atomo, FlagsATermThatOverflows) {
   EXPECT_EQ(rig.encode(plain_source(Floats(1200, 3e38f))).size(), 32u);
 }
 
-}  // namespace
+}  // namespace atomo_test
 }  // namespace dense_test

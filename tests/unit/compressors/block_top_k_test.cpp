@@ -3,7 +3,7 @@
 #include "unit/compressors/sparse_rig.hpp"
 
 namespace sparse_test {
-namespace {
+namespace block_top_k_test {
 
 using Options_ = std::map<std::string, std::string>;
 
@@ -181,5 +181,5 @@ TEST(BlockTopKMethod, CorruptPayloadsAreRefused) {
   expect_payload_refused(rig, with_value(good, 24, PayloadHeader::flag_diverged), "flag with values");
 }
 
-}  // namespace
+}  // namespace block_top_k_test
 }  // namespace sparse_test

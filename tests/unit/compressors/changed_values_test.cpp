@@ -3,7 +3,7 @@
 #include "unit/compressors/sparse_rig.hpp"
 
 namespace sparse_test {
-namespace {
+namespace changed_values_test {
 
 /// Sends the largest entries, each cut to the range -1 to 1.
 class ClippedTopK final : public compressors::Sparsifier {
@@ -60,5 +60,5 @@ TEST(ChangedValues, PassThroughTheCoderOfValues) {
   }
 }
 
-}  // namespace
+}  // namespace changed_values_test
 }  // namespace sparse_test

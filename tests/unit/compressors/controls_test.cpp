@@ -11,7 +11,7 @@
 #include "gradcomp/kernels/quantise/casts.hpp"
 
 namespace gradcomp {
-namespace {
+namespace controls_test {
 
 /// The decoded 16-bit message of one of `ranks` ranks for `gradient`.
 template <class Format>
@@ -37,8 +37,6 @@ std::vector<float> sent(const std::string& name, const std::vector<float>& gradi
   for (const auto code : codes) values.push_back(Format::decode(code));
   return values;
 }
-
-}  // namespace
 
 TEST(Controls, HalfDividesBeforeTheCast) {
   // With 60000 on each of 4 ranks, the sum 240000 would be infinite, but the mean is not.
@@ -126,4 +124,5 @@ TEST(Controls, StochasticRoundingIsUnbiased) {
   expect_unbiased<kernels::Bfloat>("bf16", 4);
 }
 
+}  // namespace controls_test
 }  // namespace gradcomp

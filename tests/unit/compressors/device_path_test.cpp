@@ -4,7 +4,7 @@
 #include "unit/compressors/sparse_rig.hpp"
 
 namespace gradcomp::compressors {
-namespace {
+namespace device_path_test {
 
 using namespace sparse_test;
 using Values = std::map<std::string, std::string>;
@@ -80,5 +80,5 @@ TEST(DevicePath, SampledThresholds) {
   }
 }
 
-}  // namespace
+}  // namespace device_path_test
 }  // namespace gradcomp::compressors

@@ -5,7 +5,7 @@
 #include "unit/compressors/threshold_checks.hpp"
 
 namespace sparse_test {
-namespace {
+namespace dgc_test {
 
 const Entry entry = find_entry("dgc");
 
@@ -303,5 +303,5 @@ TEST(Dgc, ClosedLoopHoldsTheTarget) {
   }
 }
 
-}  // namespace
+}  // namespace dgc_test
 }  // namespace sparse_test

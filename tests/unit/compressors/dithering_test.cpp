@@ -2,7 +2,7 @@
 #include "unit/compressors/quantiser_rig.hpp"
 
 namespace gradcomp::quantisers {
-namespace {
+namespace dithering_test {
 
 double norm_by(const Floats& x, const std::string& norm) { return norm == "max" ? largest_of(x) : norm_of(x); }
 
@@ -134,5 +134,5 @@ TEST(Dithering, KeysDependOnRankStepAndSegment) {
   EXPECT_NE(two.payload(0), two.payload(1));
 }
 
-}  // namespace
+}  // namespace dithering_test
 }  // namespace gradcomp::quantisers

@@ -3,7 +3,7 @@
 #include "unit/compressors/quanta_rig.hpp"
 
 namespace sparse_test {
-namespace {
+namespace dryden_test {
 
 Rig rig_of(const Layout& layout, const std::string& ratio, const std::string& variant = "fixed", bool residual = true) {
   return Rig(find_entry("dryden"), {{"ratio", ratio}, {"variant", variant}}, layout, residual);
@@ -236,5 +236,5 @@ TEST(DrydenMethod, CorruptPayloadsAreRefused) {
   expect_payload_refused(rig, with_value(good, 24, PayloadHeader::flag_diverged), "flag with entries");
 }
 
-}  // namespace
+}  // namespace dryden_test
 }  // namespace sparse_test

@@ -6,7 +6,7 @@
 #include "unit/compressors/dense_rig.hpp"
 
 namespace gradcomp {
-namespace {
+namespace ef_sign_test {
 
 using namespace dense_test;
 
@@ -165,5 +165,5 @@ TEST(EfSign, TelescopesAndTrustsNothing) {
   EXPECT_TRUE(rig.refuses(bad)) << "a bit behind the last element";
 }
 
-}  // namespace
+}  // namespace ef_sign_test
 }  // namespace gradcomp

@@ -3,7 +3,7 @@
 #include "unit/compressors/composition_rig.hpp"
 
 namespace gradcomp::compositions {
-namespace {
+namespace elias_test {
 
 using compressors::flag_elias;
 
@@ -39,8 +39,6 @@ Floats sparse_values(index_t n, unsigned seed, float share) {
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = gate[i] < share ? x[i] : 0.0f;
   return x;
 }
-
-}  // namespace
 
 TEST(EliasCoding, ChangesBytesOnly) {
   int coded = 0, plain = 0;
@@ -156,4 +154,5 @@ TEST(EliasCoding, NoValueCoderButOneForHuffman) {
   EXPECT_EQ(rig.step(g), inner.step(g));
 }
 
+}  // namespace elias_test
 }  // namespace gradcomp::compositions

@@ -9,7 +9,7 @@
 #include "unit/compressors/dense_rig.hpp"
 
 namespace gradcomp {
-namespace {
+namespace fp8_test {
 
 using namespace dense_test;
 
@@ -246,5 +246,5 @@ TEST(Fp8, TelescopesAndTrustsNothing) {
   }
 }
 
-}  // namespace
+}  // namespace fp8_test
 }  // namespace gradcomp

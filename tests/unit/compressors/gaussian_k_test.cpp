@@ -4,7 +4,7 @@
 #include "unit/compressors/threshold_checks.hpp"
 
 namespace sparse_test {
-namespace {
+namespace gaussian_k_test {
 
 const Entry entry = find_entry("gaussian_k");
 
@@ -105,5 +105,5 @@ TEST(GaussianK, ClosedLoopHoldsTheTarget) {
   }
 }
 
-}  // namespace
+}  // namespace gaussian_k_test
 }  // namespace sparse_test

@@ -3,7 +3,7 @@
 #include "unit/compressors/quantiser_rig.hpp"
 
 namespace gradcomp::quantisers {
-namespace {
+namespace global_qsgd_test {
 
 double shared_norm(const std::vector<Floats>& x, const std::string& norm) {
   double most = 0;
@@ -191,5 +191,5 @@ TEST(GlobalQsgd, ZerosAndExtremes) {
     expect_extremes("global_qsgd", {{"norm", norm}}, norm[0] == 'm' ? 1.000002 : 30);
 }
 
-}  // namespace
+}  // namespace global_qsgd_test
 }  // namespace gradcomp::quantisers

@@ -3,7 +3,7 @@
 #include "unit/compressors/threshold_checks.hpp"
 
 namespace sparse_test {
-namespace {
+namespace gradient_dropping_test {
 
 const Entry entry = find_entry("gradient_dropping");
 
@@ -156,5 +156,5 @@ TEST(GradientDropping, WarmUpIsDenseWhenAsked) {
   }
 }
 
-}  // namespace
+}  // namespace gradient_dropping_test
 }  // namespace sparse_test

@@ -2,7 +2,7 @@
 #include "unit/compressors/sparse_rig.hpp"
 
 namespace sparse_test {
-namespace {
+namespace hard_threshold_test {
 
 Rig rig_of(const Layout& layout, std::map<std::string, std::string> options, bool residual = true) {
   return Rig(find_entry("hard_threshold"), options, layout, residual);
@@ -97,5 +97,5 @@ TEST(HardThresholdMethod, RefusesBadOptions) {
   EXPECT_THROW(ParameterValues("hard_threshold", entry.info.parameters, {{"ratio", "0.1"}}), Error);
 }
 
-}  // namespace
+}  // namespace hard_threshold_test
 }  // namespace sparse_test

@@ -4,7 +4,7 @@
 #include "unit/compressors/dense_rig.hpp"
 
 namespace gradcomp {
-namespace {
+namespace int8_block_test {
 
 using namespace dense_test;
 
@@ -135,5 +135,5 @@ TEST(Int8Block, TelescopesAndTrustsNothing) {
   EXPECT_TRUE(rig.refuses(bad)) << "-128";
 }
 
-}  // namespace
+}  // namespace int8_block_test
 }  // namespace gradcomp

@@ -3,7 +3,7 @@
 #include "unit/compressors/sparse_rig.hpp"
 
 namespace gradcomp::compressors {
-namespace {
+namespace later_steps_test {
 
 using namespace sparse_test;
 
@@ -58,5 +58,5 @@ TEST(LaterSteps, GiveTheBytesOfAStateWithoutPast) {
   }
 }
 
-}  // namespace
+}  // namespace later_steps_test
 }  // namespace gradcomp::compressors

@@ -2,7 +2,7 @@
 #include "unit/compressors/quantiser_rig.hpp"
 
 namespace gradcomp::quantisers {
-namespace {
+namespace max_min_test {
 
 double range_of(const Floats& x) {
   const auto [low, high] = std::minmax_element(x.begin(), x.end());
@@ -112,5 +112,5 @@ TEST(MaxMin, SurvivesExtremesAndRefusesHostilePayloads) {
   });
 }
 
-}  // namespace
+}  // namespace max_min_test
 }  // namespace gradcomp::quantisers

@@ -2,7 +2,7 @@
 #include "unit/compressors/quantiser_rig.hpp"
 
 namespace gradcomp::quantisers {
-namespace {
+namespace natural_test {
 
 /// Mean and variance of an element in the range of normal floats.
 Expected powers(float x) {
@@ -119,5 +119,5 @@ TEST(Natural, RefusesHostilePayloads) {
   });
 }
 
-}  // namespace
+}  // namespace natural_test
 }  // namespace gradcomp::quantisers

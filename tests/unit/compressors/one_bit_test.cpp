@@ -6,7 +6,7 @@
 #include "unit/compressors/dense_rig.hpp"
 
 namespace gradcomp {
-namespace {
+namespace one_bit_test {
 
 using namespace dense_test;
 
@@ -198,5 +198,5 @@ TEST_P(OneBit, TelescopesAndTrustsNothing) {
   EXPECT_TRUE(own.refuses(bad)) << "a bit behind the last element";
 }
 
-}  // namespace
+}  // namespace one_bit_test
 }  // namespace gradcomp

@@ -3,7 +3,7 @@
 #include "unit/compressors/powersgd_rig.hpp"
 
 namespace powersgd_test {
-namespace {
+namespace powersgd_orientation_test {
 
 /// An embedding, a filter and a bias, as models of this project store them, and as the authors' matrices.
 Layout stored() { return Layout().add("embedding", {60, 20}, true).add("filter", {3, 3, 8, 16}).add("bias", {16}); }
@@ -83,5 +83,5 @@ TEST(PowerSgdAlternating, SendsTheOtherSideInOddStepsWithoutBias) {
   EXPECT_NEAR(measured, expected, 0.05 * expected);
 }
 
-}  // namespace
+}  // namespace powersgd_orientation_test
 }  // namespace powersgd_test

@@ -4,7 +4,7 @@
 #include "unit/compressors/powersgd_rig.hpp"
 
 namespace powersgd_test {
-namespace {
+namespace powersgd_test {
 
 Layout resnet20() {
   Layout layout;
@@ -195,5 +195,5 @@ TEST(PowerSgd, EveryRankSeesASumThatOverflows) {
   EXPECT_FALSE(w.step({Floats(2000, 3e38f), Floats(2000, 3e38f)}));
 }
 
-}  // namespace
+}  // namespace powersgd_test
 }  // namespace powersgd_test

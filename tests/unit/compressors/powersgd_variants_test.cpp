@@ -3,7 +3,7 @@
 #include "unit/compressors/powersgd_rig.hpp"
 
 namespace powersgd_test {
-namespace {
+namespace powersgd_variants_test {
 
 Given options(const std::string& variant, int rank, Given more = {}) {
   more.merge(Given{{"variant", variant}, {"rank", std::to_string(rank)}});
@@ -336,5 +336,5 @@ TEST(PowerSgdVariants, UnbiasedRefusesFeedback) {
   EXPECT_EQ(entry.info.feedbacks, (std::vector<std::string>{"none", "residual"}));
 }
 
-}  // namespace
+}  // namespace powersgd_variants_test
 }  // namespace powersgd_test

@@ -12,7 +12,7 @@
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp {
-namespace {
+namespace qsgd_test {
 
 using Floats = std::vector<float>;
 using Given = std::map<std::string, std::string>;
@@ -245,7 +245,6 @@ TEST(Qsgd, RefusesHostilePayloads) {
   EXPECT_NO_THROW(qsgd.decode(good, 1, out));
 }
 
-}  // namespace
 // With w = min(n / 4 s^2, sqrt(n) / s) and a memory, all values are divided by 1 + w, so that every step is a
 // contraction.
 TEST(Qsgd, ScaledByTheVarianceItIsAContraction) {
@@ -282,4 +281,5 @@ TEST(Qsgd, RefusesAFeedbackThatMayDiverge) {
   EXPECT_NO_THROW(fine.encode(residual_source(gradient, memory)));
 }
 
+}  // namespace qsgd_test
 }  // namespace gradcomp

@@ -3,7 +3,7 @@
 #include "unit/compressors/sparse_rig.hpp"
 
 namespace sparse_test {
-namespace {
+namespace random_k_test {
 
 Rig rig_of(const Layout& layout, std::map<std::string, std::string> options, bool residual) {
   return Rig(find_entry("random_k"), options, layout, residual);
@@ -137,5 +137,5 @@ TEST(RandomKMethod, ScalingWithAResidualIsRefused) {
   EXPECT_THROW(rig.produce(make_input("gauss", 100)), Error);
 }
 
-}  // namespace
+}  // namespace random_k_test
 }  // namespace sparse_test

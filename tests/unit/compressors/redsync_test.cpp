@@ -2,7 +2,7 @@
 #include "unit/compressors/threshold_checks.hpp"
 
 namespace sparse_test {
-namespace {
+namespace redsync_test {
 
 const Entry entry = find_entry("redsync");
 
@@ -191,5 +191,5 @@ TEST(Redsync, ClosedLoopHoldsTheTarget) {
   }
 }
 
-}  // namespace
+}  // namespace redsync_test
 }  // namespace sparse_test

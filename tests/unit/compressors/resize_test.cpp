@@ -3,7 +3,7 @@
 #include "unit/compressors/quantiser_rig.hpp"
 
 namespace gradcomp {
-namespace {
+namespace resize_test {
 
 using quantisers::Bytes;
 using quantisers::Floats;
@@ -39,8 +39,6 @@ const std::vector<Case>& cases() {
   return list;
 }
 
-}  // namespace
-
 TEST(Resize, AStateForFewerElementsIsThatOfASmallerLayout) {
   for (const Case& c : cases()) {
     SCOPED_TRACE(std::string(c.name) + (c.given.empty() ? "" : " " + c.given.begin()->second));
@@ -67,4 +65,5 @@ TEST(Resize, OtherMethodsRefuse) {
   EXPECT_THROW(rig.method->resize(Exec(), *rig.states[0], 3), Error);
 }
 
+}  // namespace resize_test
 }  // namespace gradcomp

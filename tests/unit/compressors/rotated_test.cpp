@@ -3,7 +3,7 @@
 #include "unit/compressors/quantiser_rig.hpp"
 
 namespace gradcomp::quantisers {
-namespace {
+namespace rotated_test {
 
 double error_of(const Floats& x, const Floats& y) {
   double sum = 0;
@@ -225,5 +225,5 @@ TEST(Rotated, RefusesHostileScales) {
   }
 }
 
-}  // namespace
+}  // namespace rotated_test
 }  // namespace gradcomp::quantisers

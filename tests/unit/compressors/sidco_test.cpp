@@ -4,7 +4,7 @@
 #include "unit/compressors/sparse_rig.hpp"
 
 namespace sparse_test {
-namespace {
+namespace sidco_test {
 
 Rig rig_of(const Layout& layout, std::map<std::string, std::string> options, bool residual = true) {
   return Rig(find_entry("sidco"), options, layout, residual);
@@ -286,5 +286,5 @@ TEST(SidcoMethod, HistoryIsPersistentAndPerSegment) {
   EXPECT_EQ(history[0].calls, 0);
 }
 
-}  // namespace
+}  // namespace sidco_test
 }  // namespace sparse_test

@@ -5,7 +5,7 @@
 #include "unit/compressors/dense_rig.hpp"
 
 namespace gradcomp {
-namespace {
+namespace sign_test {
 
 using namespace dense_test;
 
@@ -131,5 +131,5 @@ TEST(Signum, KeepsTheMomentumWhereTheGradientIsNotFinite) {
   for (std::size_t i = 0; i < 100; ++i) ASSERT_NEAR(m[i], i == 7 ? -0.1f : -0.09f + 2.0f, 1e-5) << i;
 }
 
-}  // namespace
+}  // namespace sign_test
 }  // namespace gradcomp

@@ -3,7 +3,7 @@
 #include "unit/compressors/sparse_rig.hpp"
 
 namespace sparse_test {
-namespace {
+namespace sketch_test {
 
 using Floats = std::vector<float>;
 using Given = std::map<std::string, std::string>;
@@ -111,5 +111,5 @@ TEST(SketchMethod, EveryRankSeesASumThatOverflows) {
   for (const auto& out : step_of(rigs, g)) EXPECT_TRUE(out.empty());
 }
 
-}  // namespace
+}  // namespace sketch_test
 }  // namespace sparse_test

@@ -2,7 +2,7 @@
 #include "unit/compressors/quanta_rig.hpp"
 
 namespace sparse_test {
-namespace {
+namespace strom_test {
 
 Rig rig_of(const Layout& layout, const std::string& tau, bool multi = false, bool residual = true) {
   return Rig(find_entry("strom"), {{"tau", tau}, {"quanta", multi ? "multi" : "single"}}, layout, residual);
@@ -124,5 +124,5 @@ TEST(StromMethod, RefusesWhatItCannotIndex) {
   EXPECT_THROW(method->prepare(layout), Error);
 }
 
-}  // namespace
+}  // namespace strom_test
 }  // namespace sparse_test

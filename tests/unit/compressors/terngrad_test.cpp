@@ -3,7 +3,7 @@
 #include "unit/compressors/quantiser_rig.hpp"
 
 namespace gradcomp::quantisers {
-namespace {
+namespace terngrad_test {
 
 double sigma_of(const Floats& x) {
   double mean = 0, squares = 0;
@@ -141,5 +141,5 @@ TEST(TernGrad, SurvivesExtremesAndRefusesHostilePayloads) {
   }
 }
 
-}  // namespace
+}  // namespace terngrad_test
 }  // namespace gradcomp::quantisers

@@ -3,7 +3,7 @@
 #include "unit/compressors/sparse_rig.hpp"
 
 namespace sparse_test {
-namespace {
+namespace top_k_test {
 
 Rig rig_of(const Layout& layout, const std::string& ratio, bool residual = true) {
   return Rig(find_entry("top_k"), {{"ratio", ratio}}, layout, residual);
@@ -174,5 +174,5 @@ TEST(TopKMethod,
   EXPECT_EQ(rig.decoded().values, (std::vector<float>{4, 5}));
 }
 
-}  // namespace
+}  // namespace top_k_test
 }  // namespace sparse_test

@@ -11,7 +11,7 @@
 #include "temporary_folder.hpp"
 
 namespace gradcomp {
-namespace {
+namespace atomic_file_test {
 
 namespace fs = std::filesystem;
 using test::error_of;
@@ -68,5 +68,5 @@ TEST_F(AtomicFileTest, AFullDeviceLeavesTheOldFile) {
   EXPECT_EQ(files(), 1u);
 }
 
-}  // namespace
+}  // namespace atomic_file_test
 }  // namespace gradcomp

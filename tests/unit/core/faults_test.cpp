@@ -5,7 +5,7 @@
 #include "gradcomp/core/error.hpp"
 
 namespace gradcomp {
-namespace {
+namespace faults_test {
 
 void count_broken(const Exec& exec, const FaultCounts& faults) {
   Kokkos::parallel_for(
@@ -39,5 +39,5 @@ TEST(Faults, OfBrokenMessagesAreErrors) {
   EXPECT_THROW(faults.diverged(), Error);
 }
 
-}  // namespace
+}  // namespace faults_test
 }  // namespace gradcomp

@@ -5,13 +5,11 @@
 #include "error_of.hpp"
 
 namespace gradcomp {
-namespace {
+namespace layout_test {
 
 Layout example() {
   return Layout{}.add("conv", {3, 3, 4, 8}).add("bias", {8}).add("empty", {0, 7}).add("scalar", {}).add("fc", {5, 2});
 }
-
-}  // namespace
 
 TEST(Layout, SegmentsCoverTheGradientInOrder) {
   const Layout layout = example();
@@ -79,4 +77,5 @@ TEST(Layout, FusedIsOneVectorWithTheFirstId) {
   EXPECT_EQ(Layout::flat(0).count(), 0);
 }
 
+}  // namespace layout_test
 }  // namespace gradcomp

@@ -7,7 +7,7 @@
 #include "gradcomp/core/spec_part.hpp"
 
 namespace gradcomp {
-namespace {
+namespace nearest_test {
 
 const std::vector<std::string> methods = {"qsgd", "top_k", "random_k", "powersgd", "signum", "sign"};
 
@@ -57,5 +57,5 @@ TEST(NearestName, StandsInErrorsInFrontOfWhatIsAllowed) {
             "owner: norm=L2 is not allowed; did you mean 'l2'? norm is one of l2, max");
 }
 
-}  // namespace
+}  // namespace nearest_test
 }  // namespace gradcomp

@@ -5,7 +5,7 @@
 #include "gradcomp/core/error.hpp"
 
 namespace gradcomp {
-namespace {
+namespace options_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -27,8 +27,6 @@ std::string error_of(const std::map<std::string, std::string>& given) {
   }
   return "";
 }
-
-}  // namespace
 
 TEST(ParameterValues, DefaultsAreFilledInInTheDeclaredOrder) {
   const ParameterValues options("owner", declared(), {{"norm", "max"}, {"bits", "8"}});
@@ -69,4 +67,5 @@ TEST(ParameterValues, UnknownKeysListTheKnownOnes) {
   EXPECT_THROW(ParameterValues().text("rate"), Error);
 }
 
+}  // namespace options_test
 }  // namespace gradcomp

@@ -9,7 +9,7 @@
 #include "gradcomp/core/compressor.hpp"
 
 namespace gradcomp {
-namespace {
+namespace payload_test {
 
 PayloadHeader example() {
   PayloadHeader header;
@@ -30,8 +30,6 @@ Vector<std::byte> payload(std::size_t size) {
 PayloadHeader read(const Vector<std::byte>& bytes, std::size_t size) {
   return read_header(Exec{}, Span<const std::byte>(bytes.data(), size), example());
 }
-
-}  // namespace
 
 TEST(Payload, HeaderTravelsUnchanged) {
   const PayloadHeader header = read(payload(40), 40), sent = example();
@@ -161,4 +159,5 @@ TEST(Payload, TextHashIsFnv1a) {
   EXPECT_EQ(text_hash("foobar"), 0xbf9cf968u);
 }
 
+}  // namespace payload_test
 }  // namespace gradcomp

@@ -5,7 +5,7 @@
 #include "error_of.hpp"
 
 namespace gradcomp {
-namespace {
+namespace registration_test {
 
 using test::error_of;
 using testing::ElementsAre;
@@ -57,5 +57,5 @@ TEST(Registration, RefusesANameInUse) {
   EXPECT_THAT(error_of(join), HasSubstr("two entries called 'top_k'"));  // at every call, not only at the first one
 }
 
-}  // namespace
+}  // namespace registration_test
 }  // namespace gradcomp

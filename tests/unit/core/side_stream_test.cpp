@@ -5,7 +5,7 @@
 #include "gradcomp/core/read_back.hpp"
 
 namespace gradcomp {
-namespace {
+namespace side_stream_test {
 
 /// Free functions: nvcc allows no kernel in the body of a test.
 void add_to_all(const Exec& exec, const Vector<int>& values, int term) {
@@ -42,5 +42,5 @@ TEST(SideStream, WorkFollowsThatOfTheCallerAndTheCallerWaitsForIt) {
   EXPECT_EQ(last, 35);  // 0 -> 5 -> 15 -> 35
 }
 
-}  // namespace
+}  // namespace side_stream_test
 }  // namespace gradcomp

@@ -9,7 +9,7 @@
 #include "gradcomp/core/utf8.hpp"
 
 namespace gradcomp {
-namespace {
+namespace texts_test {
 
 using test::error_of;
 
@@ -47,5 +47,5 @@ TEST(PrintError, IsOneLineWhateverItQuotes) {
             "program: error: 'a\\nb\\x0d\\x1b[31m\\xff\xC3\xA9\\x7f' is wrong\n");
 }
 
-}  // namespace
+}  // namespace texts_test
 }  // namespace gradcomp

@@ -8,7 +8,7 @@
 #include "unit/data/temp_dir.hpp"
 
 namespace gradcomp::data {
-namespace {
+namespace dataset_test {
 
 using ::testing::HasSubstr;
 
@@ -35,9 +35,9 @@ TEST(Dataset, ErrorsListWhatIsAllowed) {
 }
 
 TEST(Dataset, DigitsBecomeThreeEqualChannels) {
-  const testing::TempDir dir;
-  testing::Bytes bytes = {'G', 'C', 'D', 'S', 1, 0, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0,
-                          1,   0,   0,   0,   2, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0};
+  const test::TempDir dir;
+  test::Bytes bytes = {'G', 'C', 'D', 'S', 1, 0, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0,
+                       1,   0,   0,   0,   2, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0};
   for (const std::uint8_t b : {0, 0, 100, 1, 200, 100, 1, 50, 60, 1, 7, 9}) bytes.push_back(b);
   const std::uint32_t crc = crc32(bytes.data(), bytes.size());
   for (int shift = 0; shift < 32; shift += 8) bytes.push_back(static_cast<std::uint8_t>(crc >> shift & 0xFFU));
@@ -45,9 +45,9 @@ TEST(Dataset, DigitsBecomeThreeEqualChannels) {
   EXPECT_EQ(data.name, "digits");
   EXPECT_FALSE(data.mirror);
   EXPECT_EQ(data.train.channels, 3);
-  EXPECT_EQ(data.train.pixels, (testing::Bytes{0, 0, 0, 100, 100, 100, 200, 200, 200, 100, 100, 100}));
-  EXPECT_EQ(data.validation.pixels, (testing::Bytes{50, 50, 50, 60, 60, 60})) << "the last image is for validation";
-  EXPECT_EQ(data.test.pixels, (testing::Bytes{7, 7, 7, 9, 9, 9}));
+  EXPECT_EQ(data.train.pixels, (test::Bytes{0, 0, 0, 100, 100, 100, 200, 200, 200, 100, 100, 100}));
+  EXPECT_EQ(data.validation.pixels, (test::Bytes{50, 50, 50, 60, 60, 60})) << "the last image is for validation";
+  EXPECT_EQ(data.test.pixels, (test::Bytes{7, 7, 7, 9, 9, 9}));
   ASSERT_EQ(data.mean.size(), 3U);
   // The training pixels are 0, 100, 200, 100, with mean 100 and variance 5000.
   for (std::size_t c = 0; c < 3; ++c) {
@@ -66,5 +66,5 @@ TEST(Dataset, ChannelWithoutSpreadHasDeviationOne) {
   EXPECT_FLOAT_EQ(data.mean[0], 50.0F / 255.0F);
 }
 
-}  // namespace
+}  // namespace dataset_test
 }  // namespace gradcomp::data

@@ -9,7 +9,7 @@
 #include "unit/data/temp_dir.hpp"
 
 namespace gradcomp::data {
-namespace {
+namespace files_test {
 
 using test::error_of;
 using ::testing::HasSubstr;
@@ -27,7 +27,7 @@ TEST(Files, ANameThatIsTooLongIsAnErrorOfOurs) {
 }
 
 TEST(Files, AFolderIsReadInOrder) {
-  const gradcomp::testing::TempDir dir;
+  const gradcomp::test::TempDir dir;
   for (const char* name : {"b.npy", "a.npy", "c.txt"}) dir.write(name, {});
   const auto files = files_in(dir.path(), ".npy");
   ASSERT_EQ(files.size(), 2U);
@@ -38,5 +38,5 @@ TEST(Files, AFolderIsReadInOrder) {
   EXPECT_THAT(error_of([&] { files_in(dir.path() + "/none", ".npy"); }), HasSubstr("none': No such file"));
 }
 
-}  // namespace
+}  // namespace files_test
 }  // namespace gradcomp::data

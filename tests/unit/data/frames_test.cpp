@@ -17,13 +17,13 @@
 #include "unit/data/temp_dir.hpp"
 
 namespace gradcomp::data {
-namespace {
+namespace frames_test {
 
-using testing::Bytes;
+using test::Bytes;
+using test::TempDir;
 using ::testing::ElementsAre;
 using ::testing::FloatEq;
 using ::testing::HasSubstr;
-using testing::TempDir;
 
 void put(Bytes& bytes, std::uint32_t value) {
   for (int shift = 0; shift < 32; shift += 8) bytes.push_back(static_cast<std::uint8_t>(value >> shift & 0xFFU));
@@ -245,5 +245,5 @@ TEST(FramesTask, TestSequencesComeOnceAndSkewedRanksAreWhole) {
   EXPECT_EQ(std::set<index_t>(seen.begin(), seen.end()).size(), 53U);
 }
 
-}  // namespace
+}  // namespace frames_test
 }  // namespace gradcomp::data

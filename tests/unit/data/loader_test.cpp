@@ -12,7 +12,7 @@
 #include "gradcomp/data/transform.hpp"
 
 namespace gradcomp::data {
-namespace {
+namespace loader_test {
 
 void pause(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
 
@@ -86,5 +86,5 @@ TEST(Loader, StopsCleanlyAtAnyMoment) {
   }
 }
 
-}  // namespace
+}  // namespace loader_test
 }  // namespace gradcomp::data

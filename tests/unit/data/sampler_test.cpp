@@ -10,7 +10,7 @@
 #include "gradcomp/data/counter_rng.hpp"
 
 namespace gradcomp::data {
-namespace {
+namespace sampler_test {
 
 TEST(CounterRng, SplitMixKnownAnswer) {
   // Vigna's splitmix64.c with the initial state 0 returns mix64 of 1, 2, ... times the golden ratio.
@@ -93,5 +93,5 @@ TEST(Sampler, RefusesWhatCannotWork) {
   EXPECT_THROW(Sampler({10, 1, 2, 2, 1}), Error);
 }
 
-}  // namespace
+}  // namespace sampler_test
 }  // namespace gradcomp::data

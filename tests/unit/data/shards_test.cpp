@@ -10,7 +10,7 @@
 #include "gradcomp/core/error.hpp"
 
 namespace gradcomp::data {
-namespace {
+namespace shards_test {
 
 using Labels = std::vector<std::int32_t>;
 
@@ -139,5 +139,5 @@ TEST(Shards, RefusesWhatCannotWork) {
   EXPECT_THROW(ShardSampler(labels, 4, shard(1, 0, 8)), Error);  // 2 samples, batch 4
 }
 
-}  // namespace
+}  // namespace shards_test
 }  // namespace gradcomp::data

@@ -14,7 +14,7 @@
 #include "gradcomp/data/open_task.hpp"
 
 namespace gradcomp::data {
-namespace {
+namespace split_test {
 
 TEST(Split, EveryTenthSampleOfAFileIsForValidation) {
   for (const index_t count : {2, 3, 9, 10, 11, 29, 30}) {
@@ -98,5 +98,5 @@ TEST(Trivial, OfTasks) {
   EXPECT_EQ(open_task("keywords:train=40:test=20")->trivial().accuracy, 0.1);
 }
 
-}  // namespace
+}  // namespace split_test
 }  // namespace gradcomp::data

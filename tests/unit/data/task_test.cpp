@@ -11,7 +11,7 @@
 #include "gradcomp/data/open_task.hpp"
 
 namespace gradcomp::data {
-namespace {
+namespace task_test {
 
 TEST(ImageTask, SaysWhatAModelMustTake) {
   const auto task = open_task("shapetex10:train=40:test=10");
@@ -138,5 +138,5 @@ TEST(AnyTask, SkewsShardsByLabel) {
   EXPECT_GE(*std::max_element(count.begin(), count.end()), 18) << "a rank must have nearly a whole class";
 }
 
-}  // namespace
+}  // namespace task_test
 }  // namespace gradcomp::data

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace gradcomp::testing {
+namespace gradcomp::test {
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -42,4 +42,4 @@ class TempDir {
   std::filesystem::path m_path;
 };
 
-}  // namespace gradcomp::testing
+}  // namespace gradcomp::test

@@ -10,7 +10,7 @@
 #include "unit/data/temp_dir.hpp"
 
 namespace gradcomp::data {
-namespace {
+namespace text_task_test {
 
 using ::testing::HasSubstr;
 
@@ -144,5 +144,5 @@ TEST(TextTask, RefusesWhatCannotWork) {
   EXPECT_THROW(make_text_task("shapetex10"), Error);
 }
 
-}  // namespace
+}  // namespace text_task_test
 }  // namespace gradcomp::data

@@ -10,17 +10,17 @@
 #include "unit/data/temp_dir.hpp"
 
 namespace gradcomp::data {
-namespace {
+namespace text_test {
 
+using test::TempDir;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::TempDir;
 using Words = std::vector<std::string>;
 
 std::string write(const TempDir& dir, const std::string& name, const std::string& text) {
-  return dir.write(name, testing::Bytes(text.begin(), text.end()));
+  return dir.write(name, test::Bytes(text.begin(), text.end()));
 }
 
 std::string error_of(const std::string& spec) {
@@ -177,5 +177,5 @@ TEST(Text, ErrorsSayWhatIsAllowed) {
   EXPECT_THAT(error_of("text:" + good + ":part=test"), HasSubstr("unknown option 'part'"));
 }
 
-}  // namespace
+}  // namespace text_test
 }  // namespace gradcomp::data

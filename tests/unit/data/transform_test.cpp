@@ -7,7 +7,7 @@
 #include "gradcomp/core/error.hpp"
 
 namespace gradcomp::data {
-namespace {
+namespace transform_test {
 
 /// One image of 6 x 5 x 2 with pixels that are all different and not 0.
 ImageData one_image() {
@@ -93,5 +93,5 @@ TEST(Transform, ChecksSizesAndSamples) {
   EXPECT_NO_THROW(transform.fill(data.train, good, 0, out, labels));
 }
 
-}  // namespace
+}  // namespace transform_test
 }  // namespace gradcomp::data

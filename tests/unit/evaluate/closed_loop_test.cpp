@@ -10,7 +10,7 @@
 #include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::evaluate {
-namespace {
+namespace closed_loop_test {
 
 constexpr index_t steps = 400;
 
@@ -105,5 +105,5 @@ TEST(ClosedLoop, AdaptiveSidcoHoldsTheTargetAndFixedStagesStarve) {
   }
 }
 
-}  // namespace
+}  // namespace closed_loop_test
 }  // namespace gradcomp::evaluate

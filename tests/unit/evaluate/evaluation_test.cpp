@@ -12,9 +12,9 @@
 #include "unit/data/temp_dir.hpp"
 
 namespace gradcomp::evaluate {
-namespace {
+namespace evaluation_test {
 
-using gradcomp::testing::TempDir;
+using gradcomp::test::TempDir;
 using test::error_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -172,5 +172,5 @@ TEST(Evaluation, SaysWhichDensityIsOutsideItsTolerance) {
   EXPECT_TRUE(run(options).findings.failures.empty());
 }
 
-}  // namespace
+}  // namespace evaluation_test
 }  // namespace gradcomp::evaluate

@@ -12,7 +12,7 @@
 #include "gradcomp/exchange/one_rank.hpp"
 
 namespace gradcomp::evaluate {
-namespace {
+namespace method_evaluation_test {
 
 using test::to_device;
 using test::to_host;
@@ -184,5 +184,5 @@ TEST(AddsUp, FindsOneWrongElement) {
   EXPECT_FALSE(adds_up(seen, decoded, std::vector<float>{NAN, -2.0f, 1e-20f}, 1));
 }
 
-}  // namespace
+}  // namespace method_evaluation_test
 }  // namespace gradcomp::evaluate

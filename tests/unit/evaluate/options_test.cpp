@@ -12,7 +12,7 @@
 #include "gradcomp/evaluate/method_evaluation.hpp"
 
 namespace gradcomp::evaluate {
-namespace {
+namespace options_test {
 
 using gradcomp::test::error_of;
 using Change = std::function<void(Options&)>;
@@ -105,5 +105,5 @@ TEST(EvaluateOptions, AllIsEveryMethodInTheOrderOfTheRegistry) {
   EXPECT_EQ(options.method_list(), "sign,fp16");
 }
 
-}  // namespace
+}  // namespace options_test
 }  // namespace gradcomp::evaluate

@@ -10,7 +10,7 @@
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::evaluate {
-namespace {
+namespace record_test {
 
 constexpr index_t n = 16;
 
@@ -152,5 +152,5 @@ TEST(MethodsJson, TellsWhichMethodsHaveATarget) {
   }
 }
 
-}  // namespace
+}  // namespace record_test
 }  // namespace gradcomp::evaluate

@@ -15,14 +15,14 @@
 #include "unit/data/temp_dir.hpp"
 
 namespace gradcomp::evaluate {
-namespace {
+namespace stream_test {
 
 using test::error_of;
 using test::to_host;
 using ::testing::HasSubstr;
 
 TEST(FileStream, CyclesAndKeepsTheShape) {
-  const gradcomp::testing::TempDir dir;
+  const gradcomp::test::TempDir dir;
   const std::string a = dir.path() + "/a.npy", b = dir.path() + "/b.npy";
   data::write_npy(a, std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3});
   data::write_npy(b, std::vector<float>{7, 8, 9, 10, 11, 12});
@@ -37,7 +37,7 @@ TEST(FileStream, CyclesAndKeepsTheShape) {
 }
 
 TEST(FileStream, Refusals) {
-  const gradcomp::testing::TempDir dir;
+  const gradcomp::test::TempDir dir;
   const std::string a = dir.path() + "/a.npy", b = dir.path() + "/b.npy", c = dir.path() + "/c.npy";
   data::write_npy(a, std::vector<float>{1, 2});
   data::write_npy(b, std::vector<float>{1, 2, 3});
@@ -50,7 +50,7 @@ TEST(FileStream, Refusals) {
 }
 
 TEST(FileStream, TakesTheTensorsOfALayout) {
-  const gradcomp::testing::TempDir dir;
+  const gradcomp::test::TempDir dir;
   const std::string flat = dir.path() + "/g.npy", shapes = dir.path() + "/shapes.txt";
   data::write_npy(flat, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9});
   const auto shape_file = [&](const std::string& text) { std::ofstream(shapes) << text; };
@@ -84,7 +84,7 @@ TEST(FileStream, TakesTheTensorsOfALayout) {
 }
 
 TEST(FileStream, AFolderIsAGradientOfNamedTensors) {
-  const gradcomp::testing::TempDir dir;
+  const gradcomp::test::TempDir dir;
   const std::string folder = dir.path() + "/step10";
   std::filesystem::create_directory(folder);
   data::write_npy(folder + "/b.npy", std::vector<float>{7, 8});
@@ -141,5 +141,5 @@ TEST(TrainingStream, GradientsFollowTheParameters) {
   EXPECT_THAT(error_of([&] { make_training_stream(options); }), HasSubstr("no_such_model"));
 }
 
-}  // namespace
+}  // namespace stream_test
 }  // namespace gradcomp::evaluate

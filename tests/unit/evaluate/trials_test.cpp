@@ -10,7 +10,7 @@
 #include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::evaluate {
-namespace {
+namespace trials_test {
 
 constexpr index_t n = 5003;
 
@@ -78,5 +78,5 @@ TEST(Trials, ZerosHaveNoDirection) {
   EXPECT_TRUE(trials.bias.empty());
 }
 
-}  // namespace
+}  // namespace trials_test
 }  // namespace gradcomp::evaluate

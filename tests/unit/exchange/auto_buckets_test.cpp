@@ -4,7 +4,7 @@
 #include "gradcomp/exchange/exchange.hpp"
 
 namespace gradcomp {
-namespace {
+namespace auto_buckets_test {
 
 constexpr index_t least = min_bucket_bytes / 4;  // elements
 
@@ -123,5 +123,5 @@ TEST(AutoBuckets, GiveWayToASizeOfOnesOwn) {
   }
 }
 
-}  // namespace
+}  // namespace auto_buckets_test
 }  // namespace gradcomp

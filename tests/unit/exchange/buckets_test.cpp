@@ -5,7 +5,7 @@
 #include "gradcomp/core/error.hpp"
 
 namespace gradcomp {
-namespace {
+namespace buckets_test {
 
 /// A layout of vectors with these lengths.
 Layout model(const std::vector<index_t>& counts) {
@@ -57,5 +57,5 @@ TEST(Buckets, EmptyTensorsAndEmptyModels) {
   EXPECT_THROW(cut_buckets(layout, 0), Error);
 }
 
-}  // namespace
+}  // namespace buckets_test
 }  // namespace gradcomp

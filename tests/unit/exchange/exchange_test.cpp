@@ -14,7 +14,7 @@
 #include "unit/exchange/two_rounds.hpp"
 
 namespace gradcomp {
-namespace {
+namespace exchange_test {
 
 using test::FakeTransport;
 using testing::ElementsAre;
@@ -152,5 +152,5 @@ TEST_F(Exchanges, AnEmptyModelHasNothingToDo) {
   EXPECT_TRUE(comm.log->calls.empty());
 }
 
-}  // namespace
+}  // namespace exchange_test
 }  // namespace gradcomp

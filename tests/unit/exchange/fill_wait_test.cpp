@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace gradcomp {
-namespace {
+namespace fill_wait_test {
 
 struct Filled {
   int looks = 0, portions = 0;
@@ -51,5 +51,5 @@ TEST(FillWait, NotesThePausesAsWaiting) {
   EXPECT_GE(timeline.exposed_seconds().values().back(), 18 * 20e-6);
 }
 
-}  // namespace
+}  // namespace fill_wait_test
 }  // namespace gradcomp

@@ -10,7 +10,7 @@
 #include "gradcomp/exchange/reducers/ring.hpp"
 
 namespace gradcomp {
-namespace {
+namespace hops_test {
 
 using Terms = std::vector<int>;  ///< how often a part holds the term of each rank
 
@@ -118,5 +118,5 @@ TEST(Hops, AreAsManyAsThePapersSay) {
   EXPECT_EQ(Job(binomial_tree, 1).hops(), 0U);
 }
 
-}  // namespace
+}  // namespace hops_test
 }  // namespace gradcomp

@@ -10,7 +10,7 @@
 #include "copies.hpp"
 
 namespace gradcomp {
-namespace {
+namespace narrow_test {
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
 
@@ -105,5 +105,5 @@ TEST(Narrow, Combines) {
   }
 }
 
-}  // namespace
+}  // namespace narrow_test
 }  // namespace gradcomp

@@ -9,7 +9,7 @@
 #include "unit/comm/fake_transport.hpp"
 
 namespace gradcomp {
-namespace {
+namespace ok_topk_bounds_test {
 
 using testing::HasSubstr;
 
@@ -66,5 +66,5 @@ TEST_F(OkTopkBounds, OfOtherRanksAreLookedAt) {
   EXPECT_THAT(test::error_of([&] { step(8); }), HasSubstr("the owners' ranges begin at 0, 1000, -333, 1000"));
 }
 
-}  // namespace
+}  // namespace ok_topk_bounds_test
 }  // namespace gradcomp

@@ -11,7 +11,7 @@
 #include "gradcomp/method/spec.hpp"
 
 namespace gradcomp {
-namespace {
+namespace rate_aware_test {
 
 using Values = std::vector<float>;
 
@@ -170,5 +170,5 @@ TEST(RateAware, EfSignsVariantIsTheAuthorsAlgorithm) {
   }
 }
 
-}  // namespace
+}  // namespace rate_aware_test
 }  // namespace gradcomp

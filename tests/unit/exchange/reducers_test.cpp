@@ -9,7 +9,7 @@
 #include "unit/exchange/two_rounds.hpp"
 
 namespace gradcomp {
-namespace {
+namespace reducers_test {
 
 using testing::HasSubstr;
 
@@ -102,5 +102,5 @@ TEST(Reducers, AllgatherAddsPayloadsWithEqualWeight) {
   EXPECT_GT(reduction.work_bytes(), 0);
 }
 
-}  // namespace
+}  // namespace reducers_test
 }  // namespace gradcomp

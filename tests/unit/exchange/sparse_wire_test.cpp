@@ -9,7 +9,7 @@
 #include "gradcomp/method/spec.hpp"
 
 namespace gradcomp {
-namespace {
+namespace sparse_wire_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -86,5 +86,5 @@ TEST_F(Wire, RefusesWhatIsNotSuchAList) {
   EXPECT_THROW(encode({1, 2, 3, 4, 5, 6, 7, 8, 9}, std::vector<float>(9, 1.0f)), Error);
 }
 
-}  // namespace
+}  // namespace sparse_wire_test
 }  // namespace gradcomp

@@ -7,7 +7,7 @@
 #include <set>
 
 namespace gradcomp {
-namespace {
+namespace stripes_test {
 
 Layout network() {
   Layout layout;
@@ -149,5 +149,5 @@ TEST(Stripes, PartsOfASourceAreItsElements) {
   EXPECT_EQ(static_cast<index_t>(part.size()), stripes[2].count());
 }
 
-}  // namespace
+}  // namespace stripes_test
 }  // namespace gradcomp

@@ -8,7 +8,7 @@
 #include "unit/comm/fake_transport.hpp"
 
 namespace gradcomp {
-namespace {
+namespace two_phase_test {
 
 constexpr index_t elements = 3 * 8192;
 
@@ -98,5 +98,5 @@ TEST(TwoPhase, BytesAreThoseOfBothPhases) {
   EXPECT_TRUE(rig.reduction.memories().empty());
 }
 
-}  // namespace
+}  // namespace two_phase_test
 }  // namespace gradcomp

@@ -10,7 +10,7 @@
 #include "gradcomp/kernels/lanes/source_rows.hpp"
 
 namespace gradcomp {
-namespace {
+namespace feedback_test {
 
 using test::to_device;
 using test::to_host;
@@ -176,5 +176,5 @@ TEST(Feedback, RefusesWhatDoesNotGoTogether) {
   EXPECT_THROW(Feedback(options({{"feedback.clip", "1"}}), 1), Error);
 }
 
-}  // namespace
+}  // namespace feedback_test
 }  // namespace gradcomp

@@ -7,7 +7,7 @@
 #include "gradcomp/feedback/feedback.hpp"
 
 namespace gradcomp {
-namespace {
+namespace memory_rate_test {
 
 using Values = std::vector<float>;
 
@@ -91,5 +91,5 @@ TEST(MemoryRate, IsAMemoryOfTheKindsThatOweSomething) {
   }
 }
 
-}  // namespace
+}  // namespace memory_rate_test
 }  // namespace gradcomp

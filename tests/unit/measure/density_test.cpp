@@ -6,7 +6,7 @@
 #include <cmath>
 
 namespace gradcomp {
-namespace {
+namespace density_test {
 
 TEST(Density, StatisticsByHand) {
   const DensityStatistics s({0.5, 1.0, 1.5, 3.0});
@@ -56,5 +56,5 @@ TEST(Density, OneRankOutsideIsEnough) {
   EXPECT_THAT(*high, testing::HasSubstr("is 1.5;"));
 }
 
-}  // namespace
+}  // namespace density_test
 }  // namespace gradcomp

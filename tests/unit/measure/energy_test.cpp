@@ -14,7 +14,7 @@
 #include "gradcomp/measure/energy/library.hpp"
 
 namespace gradcomp {
-namespace {
+namespace energy_test {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
@@ -162,5 +162,5 @@ TEST(Energy, TheDeviceOfThisBuildHasACounterOrAReason) {
   EXPECT_EQ(meter.joules().has_value(), meter.source() != "none");
 }
 
-}  // namespace
+}  // namespace energy_test
 }  // namespace gradcomp

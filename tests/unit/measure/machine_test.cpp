@@ -15,7 +15,7 @@
 #include "gradcomp/core/types.hpp"
 
 namespace gradcomp {
-namespace {
+namespace machine_test {
 
 TEST(Machine, SaysWhatShapesAMeasurement) {
   const Machine machine = machine_info();
@@ -70,5 +70,5 @@ TEST(Machine, NamesTheHostOnlyWhenAsked) {
   EXPECT_TRUE(name.empty() || machine_info().kokkos_configuration.find(name) == std::string::npos);
 }
 
-}  // namespace
+}  // namespace machine_test
 }  // namespace gradcomp

@@ -5,7 +5,7 @@
 #include "error_of.hpp"
 
 namespace gradcomp {
-namespace {
+namespace read_limit_test {
 
 using gradcomp::test::error_of;
 
@@ -84,5 +84,5 @@ TEST(ReadLimit, LimitsArePositiveAndOrdered) {
             "triad of 4000000, 4000000 and 5 floats; allowed: equal numbers");
 }
 
-}  // namespace
+}  // namespace read_limit_test
 }  // namespace gradcomp

@@ -8,7 +8,7 @@
 #include "unit/measure/fake_transport.hpp"
 
 namespace gradcomp {
-namespace {
+namespace samples_test {
 
 TEST(Samples, HandValues) {
   const Samples s({5, 1, 4, 2, 3});
@@ -61,5 +61,5 @@ TEST(Samples, MaximumOverRanksRefusesOtherCounts) {
   EXPECT_THROW(max_over_ranks(exec, *comm, Samples({0.003, 0.002})), Error);
 }
 
-}  // namespace
+}  // namespace samples_test
 }  // namespace gradcomp

@@ -10,7 +10,7 @@
 #include "unit/measure/fake_transport.hpp"
 
 namespace gradcomp {
-namespace {
+namespace timeline_test {
 
 TEST(Timeline, StageNamesAreTheDesignPages) {
   EXPECT_STREQ(name_of(Stage::data), "data");
@@ -132,5 +132,5 @@ TEST(Stopwatch, TimesAndMeetsAtBarriers) {
   EXPECT_GE(alone.stop(), 0);
 }
 
-}  // namespace
+}  // namespace timeline_test
 }  // namespace gradcomp

@@ -6,7 +6,7 @@
 #include "gradcomp/method/spec.hpp"
 
 namespace gradcomp {
-namespace {
+namespace composition_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -19,8 +19,6 @@ std::string error_of(const std::string& spec) {
   }
   return "";
 }
-
-}  // namespace
 
 TEST(Composition, CanonicalFormHasTheCommonOptionsInTheFirstPart) {
   const MethodSpec spec = parse_method("top_k:lr=2:ratio=0.02+qsgd:bits=2+huffman");
@@ -84,4 +82,5 @@ TEST(Composition, OptionsAreSetInTheFirstPart) {
   EXPECT_EQ(with_option("top_k", "lr", "1"), "top_k:lr=1");
 }
 
+}  // namespace composition_test
 }  // namespace gradcomp

@@ -5,7 +5,7 @@
 #include "gradcomp/core/error.hpp"
 
 namespace gradcomp {
-namespace {
+namespace spec_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -20,8 +20,6 @@ std::string error_of(const std::string& list) {
   }
   return "";
 }
-
-}  // namespace
 
 TEST(Spec, CanonicalFormFillsInTheDefaults) {
   const MethodSpec spec = parse_method("fp16:feedback=residual:lr=0.5");
@@ -98,4 +96,5 @@ TEST(Spec, TwiceTheSameMethodNeedsALabel) {
   EXPECT_EQ(specs[1].label, "again");
 }
 
+}  // namespace spec_test
 }  // namespace gradcomp

@@ -18,7 +18,7 @@
 #include "temporary_folder.hpp"
 
 namespace gradcomp {
-namespace {
+namespace program_test {
 
 using testing::HasSubstr;
 
@@ -168,5 +168,5 @@ TEST(RunProgram, AnErrorIsOneLineAndStatusOne) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "program: error: no luck\n");
 }
 
-}  // namespace
+}  // namespace program_test
 }  // namespace gradcomp

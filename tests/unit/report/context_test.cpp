@@ -15,7 +15,7 @@
 #include "gradcomp/report/processor.hpp"
 
 namespace gradcomp::report {
-namespace {
+namespace context_test {
 
 TEST(Context, EnvironmentIsAWhitelist) {
   ::setenv("OMP_GRADCOMP_TEST", "1", 1);
@@ -135,5 +135,5 @@ TEST(Context, DescribesTheProcessor) {
   EXPECT_EQ(context["caches"].size(), folders);
 }
 
-}  // namespace
+}  // namespace context_test
 }  // namespace gradcomp::report

@@ -11,7 +11,7 @@
 #include "temporary_folder.hpp"
 
 namespace gradcomp::report {
-namespace {
+namespace result_file_test {
 
 namespace fs = std::filesystem;
 using test::error_of;
@@ -56,5 +56,5 @@ TEST_F(ResultFileTest, AnUnwritablePathIsFoundAtConstruction) {
   EXPECT_NE(error_of([&] { ResultFile(path("missing/a.json"), Json::object()); }), "");
 }
 
-}  // namespace
+}  // namespace result_file_test
 }  // namespace gradcomp::report

@@ -6,7 +6,7 @@
 #include <cmath>
 
 namespace gradcomp::report {
-namespace {
+namespace row_test {
 
 TEST(Row, StatisticsAreNumPysQuantiles) {
   // numpy.percentile([4, 1, 3, 2], [5, 50, 95]) = 1.15, 2.5, 3.85
@@ -114,5 +114,5 @@ TEST(Row, BandwidthsFollowNcclTests) {
   EXPECT_TRUE(none["alg_bw_gb_s"].is_null() && none["bus_bw_gb_s"].is_null());
 }
 
-}  // namespace
+}  // namespace row_test
 }  // namespace gradcomp::report

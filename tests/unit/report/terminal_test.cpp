@@ -15,7 +15,7 @@
 #include "gradcomp/report/table.hpp"
 
 namespace gradcomp::report {
-namespace {
+namespace terminal_test {
 
 TEST(Table, Aligns) {
   Table table({"method", "step ms", "µs"});
@@ -189,5 +189,5 @@ TEST(ProgressBar, RewritesOneLineOfATerminalUnlessToldNever) {
   ::unsetenv("GRADCOMP_PROGRESS");
 }
 
-}  // namespace
+}  // namespace terminal_test
 }  // namespace gradcomp::report

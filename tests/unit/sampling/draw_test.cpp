@@ -11,7 +11,7 @@
 #include "gradcomp/data/counter_rng.hpp"
 
 namespace gradcomp::sampling {
-namespace {
+namespace draw_test {
 
 using testing::DoubleEq;
 using testing::Each;
@@ -111,5 +111,5 @@ TEST(Draw, IsAFunctionOfSeedStepAndRank) {
   EXPECT_ANY_THROW(draw({}, 1, 1, 1, 1));
 }
 
-}  // namespace
+}  // namespace draw_test
 }  // namespace gradcomp::sampling

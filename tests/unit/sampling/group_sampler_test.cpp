@@ -14,7 +14,7 @@
 #include "gradcomp/sampling/batch_sampler.hpp"
 
 namespace gradcomp {
-namespace {
+namespace group_sampler_test {
 
 using testing::HasSubstr;
 
@@ -234,5 +234,5 @@ TEST(Samplers, RefuseWhatIsNotAllowed) {
   EXPECT_THAT(error_of("fp32", "mercury:most_slices=2"), HasSubstr("is now called 'max_slices'"));
 }
 
-}  // namespace
+}  // namespace group_sampler_test
 }  // namespace gradcomp

@@ -12,7 +12,7 @@
 #include "gradcomp/data/counter_rng.hpp"
 
 namespace gradcomp::sampling {
-namespace {
+namespace swaps_test {
 
 struct Ranks {
   std::vector<std::map<index_t, float>> losses;  ///< of each rank's samples
@@ -133,5 +133,5 @@ TEST(Swaps, TakeNoSampleTwice) {
   for (const auto& [sample, times] : count) EXPECT_EQ(times, 1) << sample;
 }
 
-}  // namespace
+}  // namespace swaps_test
 }  // namespace gradcomp::sampling

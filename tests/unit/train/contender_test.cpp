@@ -7,7 +7,7 @@
 #include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::train {
-namespace {
+namespace contender_test {
 
 TEST(Contender, OnlyControlsWithoutOptionsHaveTheirRoles) {
   Options options;
@@ -39,5 +39,5 @@ TEST(Contender, TheControlThatAccumulatesComesLast) {
   EXPECT_THAT(gradcomp::test::error_of(control), testing::HasSubstr("no_such"));
 }
 
-}  // namespace
+}  // namespace contender_test
 }  // namespace gradcomp::train

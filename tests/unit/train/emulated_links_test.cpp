@@ -6,7 +6,7 @@
 #include "error_of.hpp"
 
 namespace gradcomp::train {
-namespace {
+namespace emulated_links_test {
 
 TEST(ThreadsPerCore, AreTheThreadsOfAllRanksOverTheCoresAndAtLeastOne) {
   EXPECT_EQ(threads_per_core(4, 1, 2), 2);
@@ -51,5 +51,5 @@ TEST(CheckLinks, EveryLinkNeedsAsManyStepsAndATargetOneLink) {
       "them");
 }
 
-}  // namespace
+}  // namespace emulated_links_test
 }  // namespace gradcomp::train

@@ -9,7 +9,7 @@
 #include "gradcomp/nn/networks/shapes.hpp"
 
 namespace gradcomp {
-namespace {
+namespace model_bytes_test {
 
 index_t step_bytes(const std::string& model, const std::string& text) {
   const MethodSpec method = parse_method(text);
@@ -145,5 +145,5 @@ TEST(ModelBytes, OfQuantisersAreThoseOfOneBufferOrOneTensorAtATime) {
   }
 }
 
-}  // namespace
+}  // namespace model_bytes_test
 }  // namespace gradcomp

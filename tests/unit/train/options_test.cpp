@@ -12,7 +12,7 @@
 #include "gradcomp/train/options_json.hpp"
 
 namespace gradcomp::train {
-namespace {
+namespace options_test {
 
 using gradcomp::test::error_of;
 using Change = std::function<void(Options&)>;
@@ -214,5 +214,5 @@ TEST(TrainOptions, AShardIsThePartOfOneRank) {
   EXPECT_EQ(shard.skew, 0.5);
 }
 
-}  // namespace
+}  // namespace options_test
 }  // namespace gradcomp::train

@@ -10,7 +10,7 @@
 #include "error_of.hpp"
 
 namespace gradcomp::train {
-namespace {
+namespace replay_test {
 
 using gradcomp::test::error_of;
 using testing::ElementsAre;
@@ -57,5 +57,5 @@ TEST(RecordedSlices, AreWholeNumbersThatASamplerCanTake) {
   }
 }
 
-}  // namespace
+}  // namespace replay_test
 }  // namespace gradcomp::train

@@ -9,7 +9,7 @@
 #include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::train {
-namespace {
+namespace result_test {
 
 using testing::ContainsRegex;
 
@@ -352,5 +352,5 @@ TEST(Metric, KnowsWhatIsWorthMatching) {
   EXPECT_NEAR(perplexity.enough({0.1, std::log(300.0), 2000}, 0.02), 300 / std::pow(1.02, 5), 1e-9);
 }
 
-}  // namespace
+}  // namespace result_test
 }  // namespace gradcomp::train

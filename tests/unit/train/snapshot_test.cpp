@@ -10,7 +10,7 @@
 #include "gradcomp/data/files.hpp"
 
 namespace gradcomp::train {
-namespace {
+namespace snapshot_test {
 
 std::vector<std::uint8_t> file_of(const Snapshot& snapshot) {
   const auto bytes = snapshot.encode();
@@ -77,5 +77,5 @@ TEST(Snapshot, RefusesEveryDamage) {
   EXPECT_NO_THROW(Snapshot::decode(file_of(Snapshot()), "f"));
 }
 
-}  // namespace
+}  // namespace snapshot_test
 }  // namespace gradcomp::train

@@ -7,7 +7,7 @@
 #include "gradcomp/core/error.hpp"
 
 namespace gradcomp::train {
-namespace {
+namespace target_test {
 
 TEST(Target, IsOneOfTheTasksMetric) {
   const Metric accuracy, perplexity(InputShape::Kind::tokens);
@@ -35,5 +35,5 @@ TEST(Target, IsOneOfTheTasksMetric) {
             "--target perplexity=0 is not allowed; allowed: a perplexity of 1 or more");
 }
 
-}  // namespace
+}  // namespace target_test
 }  // namespace gradcomp::train

@@ -8,7 +8,7 @@
 #include "error_of.hpp"
 
 namespace gradcomp::tune {
-namespace {
+namespace options_test {
 
 std::string refused(const std::function<void(Options&)>& change) {
   Options options;
@@ -52,5 +52,5 @@ TEST(TuneOptions, KeepTheirDefaults) {
   EXPECT_FALSE(o.buckets_only);
 }
 
-}  // namespace
+}  // namespace options_test
 }  // namespace gradcomp::tune

@@ -13,7 +13,7 @@
 #include "gradcomp/tune/tuning.hpp"
 
 namespace gradcomp::tune {
-namespace {
+namespace rates_test {
 
 using train::Metric;
 
@@ -271,5 +271,5 @@ TEST(Rates, EveryMethodNeedsOneButTheBound) {
   EXPECT_EQ(contenders[1].tuning->seconds, 7);
 }
 
-}  // namespace
+}  // namespace rates_test
 }  // namespace gradcomp::tune

@@ -90,7 +90,7 @@ std::vector<float> read_values(const std::string& name, const ReadBytes& read, c
   const auto count = static_cast<std::size_t>(Layout().add(name, shape).count());
   std::array<std::uint8_t, 1 << 16> buffer;
   std::vector<float> values;
-  double most = 0;  // finite magnitude among float64 values
+  double most = 0;                                 // finite magnitude among float64 values
   values.reserve(std::min(count, buffer.size()));  // grows with what is there, and not with what the header promises
   while (values.size() < count) {
     const std::size_t wanted = std::min(buffer.size(), (count - values.size()) * size);

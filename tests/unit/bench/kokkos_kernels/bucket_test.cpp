@@ -9,7 +9,7 @@
 #include "kernel.hpp"
 
 namespace gradcomp::bench {
-namespace {
+namespace bucket_test {
 
 Bucket bucket() { return Bucket(Exec(), "resnet8", 3); }
 
@@ -71,5 +71,5 @@ TEST(KokkosKernelsBucket, NoticesAWrongNorm) {
 
 TEST(KokkosKernelsBucket, RefusesUnknownModels) { EXPECT_THROW(Bucket(Exec(), "none", 1), Error); }
 
-}  // namespace
+}  // namespace bucket_test
 }  // namespace gradcomp::bench

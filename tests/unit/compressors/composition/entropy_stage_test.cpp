@@ -3,7 +3,7 @@
 #include "unit/compressors/composition_rig.hpp"
 
 namespace gradcomp::compositions {
-namespace {
+namespace entropy_stage_test {
 
 using compressors::flag_huffman;
 
@@ -17,8 +17,6 @@ std::vector<Method> inner_methods() {
           make("fp8_e5m2"),
           hybrid(make("top_k", {{"ratio", "0.5"}}), make("qsgd"))};
 }
-
-}  // namespace
 
 TEST(EntropyStage, ChangesBytesOnly) {
   int coded = 0;
@@ -81,4 +79,5 @@ TEST(EntropyStage, OnlyOneRoundOfBytes) {
   EXPECT_EQ(huffman(make("top_k"))->max_kept(Layout::flat(100)), 0) << "entries cannot be merged";
 }
 
+}  // namespace entropy_stage_test
 }  // namespace gradcomp::compositions

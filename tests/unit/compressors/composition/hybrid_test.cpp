@@ -4,7 +4,7 @@
 #include "unit/compressors/composition_rig.hpp"
 
 namespace gradcomp::compositions {
-namespace {
+namespace hybrid_test {
 
 std::vector<Method> coders() {
   return {make("qsgd"),
@@ -27,8 +27,6 @@ std::vector<std::uint32_t> indices_of(const Rig& rig) {
   std::memcpy(indices.data(), rig.payload().data() + payload_header_bytes, 4 * indices.size());
   return indices;
 }
-
-}  // namespace
 
 TEST(Hybrid, WhatIsDecodedAndWhatStaysIsTheGradient) {
   for (const Method& coder : coders()) {
@@ -211,4 +209,5 @@ TEST(Hybrid, PartsThatCannotServeAreRefused) {
   EXPECT_THROW(hybrid(hybrid(make("top_k"), make("qsgd")), make("qsgd")), Error);
 }
 
+}  // namespace hybrid_test
 }  // namespace gradcomp::compositions

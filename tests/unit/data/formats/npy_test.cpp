@@ -11,11 +11,11 @@
 #include "unit/data/temp_dir.hpp"
 
 namespace gradcomp::data {
-namespace {
+namespace npy_test {
 
+using test::Bytes;
 using test::error_of;
-using testing::Bytes;
-using testing::TempDir;
+using test::TempDir;
 
 /// A file of this version with this dictionary, of less than 256 bytes, and these bytes behind it.
 Bytes file(const std::string& dictionary, const Bytes& content, int major = 1) {
@@ -159,5 +159,5 @@ TEST(Npy, AGradientIsFiniteAndNotEmpty) {
   EXPECT_EQ(error_of([] { as_gradient("g", {{3}, {1, NAN, INFINITY}}); }), "'g' holds 2 values that are not finite");
 }
 
-}  // namespace
+}  // namespace npy_test
 }  // namespace gradcomp::data

@@ -10,11 +10,11 @@
 #include "unit/data/temp_dir.hpp"
 
 namespace gradcomp::data {
-namespace {
+namespace packed_test {
 
-using testing::Bytes;
+using test::Bytes;
+using test::TempDir;
 using ::testing::HasSubstr;
-using testing::TempDir;
 
 void put(Bytes& bytes, std::uint32_t value, int count) {
   for (int b = 0; b < count; ++b) bytes.push_back(static_cast<std::uint8_t>(value >> (8 * b) & 0xFFU));
@@ -105,5 +105,5 @@ TEST(Packed, RefusesWhatTheIndexDoesNotList) {
   EXPECT_THAT(error_with(head + a.crc + " 2 1 a.gcds\n" + wide.crc + " 1 1 wide.gcds\n"), HasSubstr("another shape"));
 }
 
-}  // namespace
+}  // namespace packed_test
 }  // namespace gradcomp::data

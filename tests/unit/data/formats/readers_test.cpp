@@ -11,13 +11,13 @@
 #include "unit/data/temp_dir.hpp"
 
 namespace gradcomp::data {
-namespace {
+namespace readers_test {
 
+using test::Bytes;
+using test::TempDir;
 using ::testing::AllOf;
-using testing::Bytes;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::TempDir;
 
 /// The text of the Error that `call` must throw.
 std::string error_of(const std::function<void()>& call) {
@@ -270,5 +270,5 @@ TEST(Gcds, RefusesDamageAnywhere) {
   EXPECT_THAT(error_of([&] { read_gcds(dir.path() + "/none"); }), HasSubstr("no such file"));
 }
 
-}  // namespace
+}  // namespace readers_test
 }  // namespace gradcomp::data

@@ -10,7 +10,7 @@
 #include "gradcomp/data/generated/shapetex.hpp"
 
 namespace gradcomp::data {
-namespace {
+namespace dials_test {
 
 using testing::ElementsAre;
 
@@ -78,5 +78,5 @@ TEST(Dials, RefusalsNameTheGeneratorAndTheRange) {
   EXPECT_THAT(test::error_of([] { example.from({{"tests", "1"}}); }), testing::HasSubstr("unknown option 'tests'"));
 }
 
-}  // namespace
+}  // namespace dials_test
 }  // namespace gradcomp::data

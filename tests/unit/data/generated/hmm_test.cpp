@@ -10,7 +10,7 @@
 #include "gradcomp/data/spec.hpp"
 
 namespace gradcomp::data {
-namespace {
+namespace hmm_test {
 
 using ::testing::HasSubstr;
 using Text = std::vector<std::int32_t>;
@@ -143,5 +143,5 @@ TEST(Hmm, RefusesWhatCannotBe) {
   }
 }
 
-}  // namespace
+}  // namespace hmm_test
 }  // namespace gradcomp::data

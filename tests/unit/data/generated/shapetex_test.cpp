@@ -7,7 +7,7 @@
 #include "gradcomp/data/files.hpp"
 
 namespace gradcomp::data {
-namespace {
+namespace shapetex_test {
 
 TEST(ShapeTex, GoldenChecksum) {
   // The value is the same with gcc 14 at -O0, -O2, -O3, -march=native and x86-64-v3, with and without fused
@@ -96,5 +96,5 @@ TEST(ShapeTex, ExtremesOfTheDialsRender) {
   }
 }
 
-}  // namespace
+}  // namespace shapetex_test
 }  // namespace gradcomp::data

@@ -11,7 +11,7 @@
 #include "gradcomp/core/error.hpp"
 
 namespace gradcomp::data {
-namespace {
+namespace synthetic_test {
 
 std::vector<float> draw(const std::string& text, std::size_t count, std::uint64_t seed = 1, std::uint64_t number = 0) {
   std::vector<float> values(count);
@@ -96,5 +96,5 @@ TEST(Synthetic, ParsesAndRefuses) {
   }
 }
 
-}  // namespace
+}  // namespace synthetic_test
 }  // namespace gradcomp::data

@@ -11,7 +11,7 @@
 #include "gradcomp/kernels/quantise/casts.hpp"
 
 namespace gradcomp::kernels {
-namespace {
+namespace combine_test {
 
 template <class T>
 std::vector<T> combined(DType type, ReduceOp op, const std::vector<T>& first, const std::vector<T>& second) {
@@ -65,5 +65,5 @@ TEST(Combine, FloatsHaveNoBitwiseOr) {
   EXPECT_THROW(combined(DType::f32, ReduceOp::bor, std::vector<float>{1}, {1}), Error);
 }
 
-}  // namespace
+}  // namespace combine_test
 }  // namespace gradcomp::kernels

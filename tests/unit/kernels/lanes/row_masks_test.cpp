@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace gradcomp::kernels {
-namespace {
+namespace row_masks_test {
 
 // The version for a special instruction set finds the same bits as all other back ends.
 TEST(RowMasks, AreThoseOfTheBallot) {
@@ -34,5 +34,5 @@ TEST(RowMasks, AreThoseOfTheBallot) {
   }
 }
 
-}  // namespace
+}  // namespace row_masks_test
 }  // namespace gradcomp::kernels

@@ -11,7 +11,7 @@
 #include "gradcomp/core/error.hpp"
 
 namespace gradcomp::kernels {
-namespace {
+namespace blas_test {
 
 Vector<float> device(const std::vector<float>& values) {
   Vector<float> d("values", values.size());
@@ -122,5 +122,5 @@ TEST(Gemm, SaysWhatDoesTheWork) {
 #endif
 }
 
-}  // namespace
+}  // namespace blas_test
 }  // namespace gradcomp::kernels

@@ -11,7 +11,7 @@
 #include "gradcomp/kernels/lanes/arrays.hpp"
 
 namespace gradcomp::kernels {
-namespace {
+namespace jacobi_test {
 
 using Numbers = std::vector<double>;
 
@@ -117,5 +117,5 @@ TEST(Jacobi, LeavesDiagonalMatricesAlone) {
   EXPECT_EQ(found[0].vectors, (Numbers{1, 0, 0, 0, 1, 0, 0, 0, 1}));
 }
 
-}  // namespace
+}  // namespace jacobi_test
 }  // namespace gradcomp::kernels

@@ -9,7 +9,7 @@
 #include "gradcomp/kernels/lanes/tiles.hpp"
 
 namespace gradcomp::kernels {
-namespace {
+namespace norm_clip_test {
 
 using Values = std::vector<float>;
 
@@ -80,5 +80,5 @@ TEST(NormClip, PartsInAnyOrderAreTheWhole) {
   }
 }
 
-}  // namespace
+}  // namespace norm_clip_test
 }  // namespace gradcomp::kernels

@@ -11,7 +11,7 @@
 #include "gradcomp/kernels/linear_algebra/householder.hpp"
 
 namespace gradcomp::kernels {
-namespace {
+namespace orthogonalise_test {
 
 /// The columns of a matrix on the host.
 using Columns = std::vector<std::vector<double>>;
@@ -226,5 +226,5 @@ TEST(Orthogonalise, RefillsOnlyZeroColumnsWithNearlyNormalNumbers) {
   EXPECT_LT(std::abs(dot(batch.columns(0)[1], batch.columns(1)[0])), 6 * std::sqrt(20000.0));
 }
 
-}  // namespace
+}  // namespace orthogonalise_test
 }  // namespace gradcomp::kernels

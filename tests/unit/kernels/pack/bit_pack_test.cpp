@@ -60,7 +60,7 @@ Bytes unpack(const Packed& packed, index_t n, int bits) {
   return codes;
 }
 
-namespace {
+namespace bit_pack_test {
 
 Bytes random_codes(index_t n, int bits, unsigned seed) {
   std::mt19937 engine(seed);
@@ -115,5 +115,5 @@ TEST(BitPack, TailsAreLeastSignificantBitFirst) {
   EXPECT_EQ(tail_byte(codes, 3, 3, 1), 0b1);
 }
 
-}  // namespace
+}  // namespace bit_pack_test
 }  // namespace gradcomp::kernels

@@ -6,7 +6,7 @@
 #include <string>
 
 namespace gradcomp::kernels {
-namespace {
+namespace elias_test {
 
 std::string binary(std::uint32_t k) {
   std::string text;
@@ -41,8 +41,6 @@ struct Stream {
   std::vector<std::uint32_t> words;
   EliasReader reader;
 };
-
-}  // namespace
 
 TEST(Elias, LengthsOfTheCodes) {
   const std::uint32_t k[] = {1, 2, 3, 4, 7, 8, 16, 17, 100, 1000};
@@ -98,4 +96,5 @@ TEST(Elias, StreamsThatAreNoneAreSeen) {
   }
 }
 
+}  // namespace elias_test
 }  // namespace gradcomp::kernels

@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace gradcomp {
-namespace {
+namespace majority_test {
 
 TEST(Majority, IsMoreThanHalfOfAllRanks) {
   std::mt19937 random(5);
@@ -51,5 +51,5 @@ TEST(Majority, OfEveryCount) {
   }
 }
 
-}  // namespace
+}  // namespace majority_test
 }  // namespace gradcomp

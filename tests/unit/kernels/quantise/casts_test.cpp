@@ -11,7 +11,7 @@
 #include "gradcomp/kernels/quantise/cast_rows.hpp"
 
 namespace gradcomp::kernels {
-namespace {
+namespace casts_test {
 
 /// The value of a code, by the definition of a format with `mantissa` bits and the exponent bias `bias`.
 double value_of(std::uint32_t bits, int mantissa, int bias) {
@@ -105,8 +105,6 @@ void check_decode_rows() {
   expect_equal(values, one_by_one);
 }
 
-}  // namespace
-
 TEST(Casts, RowsHaveTheBitsOfTheirElements) {
   check_encode_rows<Half>();
   check_encode_rows<Bfloat>();
@@ -162,4 +160,5 @@ TEST(Casts, HalfAgreesWithTheCompiler) {
 }
 #endif
 
+}  // namespace casts_test
 }  // namespace gradcomp::kernels

@@ -7,7 +7,7 @@
 #include "unit/sparse_inputs.hpp"
 
 namespace gradcomp::kernels {
-namespace {
+namespace random_subset_test {
 
 Subset subset_of(index_t n, index_t k, std::uint64_t seed, std::int64_t step) {
   return draw_subset(Layout::flat(n).segments[0], k, 0, seed, step);
@@ -118,5 +118,5 @@ TEST(RandomSubset, GatherTakesAndScatterReturns) {
   for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(left(i), x[i]);
 }
 
-}  // namespace
+}  // namespace random_subset_test
 }  // namespace gradcomp::kernels

@@ -10,7 +10,7 @@
 #include <tuple>
 
 namespace gradcomp {
-namespace {
+namespace threefry_test {
 
 using Words = std::array<std::uint32_t, 4>;
 
@@ -124,5 +124,5 @@ TEST(Threefry, Uniform24IsExactAndBelowOne) {
   EXPECT_NEAR(squares / n, 1.0 / 3, 6 * std::sqrt(4.0 / 45 / n));
 }
 
-}  // namespace
+}  // namespace threefry_test
 }  // namespace gradcomp

@@ -7,7 +7,7 @@
 #include "unit/sparse_inputs.hpp"
 
 namespace gradcomp::kernels {
-namespace {
+namespace count_above_test {
 
 using namespace sparse_test;
 using test::to_device;
@@ -94,5 +94,5 @@ TEST(CountAbove, WithoutAProbeEverythingIsZero) {
     for (const index_t count : counts) EXPECT_EQ(count, 0);
 }
 
-}  // namespace
+}  // namespace count_above_test
 }  // namespace gradcomp::kernels

@@ -12,7 +12,7 @@
 #include "gradcomp/core/error.hpp"
 
 namespace gradcomp::kernels {
-namespace {
+namespace merge_sparse_test {
 
 using test::to_host;
 
@@ -152,5 +152,5 @@ TEST(SparseMerge, ValuesThatTheOtherListLacks) {
   EXPECT_THAT(to_host(rest.data(), 3), testing::ElementsAre(1, 2, 3));
 }
 
-}  // namespace
+}  // namespace merge_sparse_test
 }  // namespace gradcomp::kernels

@@ -6,7 +6,7 @@
 #include "unit/sparse_inputs.hpp"
 
 namespace gradcomp::kernels {
-namespace {
+namespace moments_test {
 
 using namespace sparse_test;
 using test::to_device;
@@ -134,5 +134,5 @@ TEST(Moments, SampleHoldsElementsOfEachTile) {
   }
 }
 
-}  // namespace
+}  // namespace moments_test
 }  // namespace gradcomp::kernels

@@ -12,7 +12,7 @@
 #include "copies.hpp"
 
 namespace gradcomp::kernels {
-namespace {
+namespace owned_sums_test {
 
 using test::to_device;
 using test::to_host;
@@ -116,5 +116,5 @@ TEST(OwnedSums, CountsWhatIsNotFinite) {
   EXPECT_EQ(std::accumulate(found.begin(), found.end(), 0), 4);
 }
 
-}  // namespace
+}  // namespace owned_sums_test
 }  // namespace gradcomp::kernels

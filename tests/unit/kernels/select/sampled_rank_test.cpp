@@ -10,7 +10,7 @@
 #include "unit/sparse_inputs.hpp"
 
 namespace gradcomp::kernels {
-namespace {
+namespace sampled_rank_test {
 
 using namespace sparse_test;
 
@@ -87,5 +87,5 @@ TEST(SampledRank, StartsDifferBetweenStepsSegmentsAndRanksAndCoverTheRange) {
   EXPECT_LT(equal, 120);  // 62 by chance
 }
 
-}  // namespace
+}  // namespace sampled_rank_test
 }  // namespace gradcomp::kernels

@@ -8,7 +8,7 @@
 #include "copies.hpp"
 
 namespace gradcomp::kernels {
-namespace {
+namespace scatter_test {
 
 using test::to_device;
 
@@ -47,5 +47,5 @@ TEST(Scatter, ReceivedEntriesThatAreBadAreLeftOut) {
   EXPECT_EQ(test::to_host(faults.counts().at, 2), (std::vector<index_t>{0, 3})) << "diverged, broken";
 }
 
-}  // namespace
+}  // namespace scatter_test
 }  // namespace gradcomp::kernels

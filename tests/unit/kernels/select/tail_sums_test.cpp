@@ -6,7 +6,7 @@
 #include "unit/sparse_inputs.hpp"
 
 namespace gradcomp::kernels {
-namespace {
+namespace tail_sums_test {
 
 using namespace sparse_test;
 using test::to_device;
@@ -64,5 +64,5 @@ TEST(TailSums, LargerSegmentsAreSampledOverAllTiles) {
   EXPECT_NEAR(result.excess / count, 1, 5 / std::sqrt(count));  // the mean excess of an exponential tail is 1
 }
 
-}  // namespace
+}  // namespace tail_sums_test
 }  // namespace gradcomp::kernels

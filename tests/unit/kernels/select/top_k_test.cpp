@@ -6,7 +6,7 @@
 #include "unit/sparse_inputs.hpp"
 
 namespace gradcomp::kernels {
-namespace {
+namespace top_k_test {
 
 using namespace sparse_test;
 using test::to_device;
@@ -280,5 +280,5 @@ TEST(TopK, AKnownLowerBoundChangesNothingEvenWhenItIsWrong) {
   }
 }
 
-}  // namespace
+}  // namespace top_k_test
 }  // namespace gradcomp::kernels

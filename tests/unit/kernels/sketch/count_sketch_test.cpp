@@ -10,7 +10,7 @@
 #include "unit/sparse_inputs.hpp"
 
 namespace gradcomp::kernels {
-namespace {
+namespace count_sketch_test {
 
 using Floats = std::vector<float>;
 using test::to_device;
@@ -143,5 +143,5 @@ TEST(CountSketch, RefusesWrongShapes) {
   EXPECT_THROW(CountSketch(100, 5, 0), Error);
 }
 
-}  // namespace
+}  // namespace count_sketch_test
 }  // namespace gradcomp::kernels

@@ -12,7 +12,7 @@
 #include "unit/sparse_inputs.hpp"
 
 namespace gradcomp::kernels {
-namespace {
+namespace hadamard_test {
 
 using Floats = std::vector<float>;
 using sparse_test::make_input;
@@ -163,5 +163,5 @@ TEST(Rotation, NotesWhatIsNotFiniteAndRefusesWrongLengths) {
   for (const index_t length : {0, 16, 48, 16384}) EXPECT_THROW(Rotation(Layout::flat(10), length), Error);
 }
 
-}  // namespace
+}  // namespace hadamard_test
 }  // namespace gradcomp::kernels

@@ -4,7 +4,7 @@
 #include "unit/nn/support.hpp"
 
 namespace gradcomp::nn {
-namespace {
+namespace conv3x3_test {
 
 using test::Mirrored;
 using test::OwnedMaps;
@@ -181,5 +181,5 @@ TEST(Conv3x3, HeavyWeightsAreSummedInFewerChunks) {
   EXPECT_LT(test::relative_difference(host.dx, portable.dx, host.dx.count()), 1e-5);
 }
 
-}  // namespace
+}  // namespace conv3x3_test
 }  // namespace gradcomp::nn

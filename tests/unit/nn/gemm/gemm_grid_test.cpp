@@ -6,7 +6,7 @@
 #include "unit/nn/support.hpp"
 
 namespace gradcomp::nn {
-namespace {
+namespace gemm_grid_test {
 
 using test::Mirrored;
 using test::random_vector;
@@ -63,5 +63,5 @@ TEST(GemmTiles, TeamsOfAnySizeGiveTheSameBits) {
   EXPECT_TRUE(test::same_bits(found, expected));
 }
 
-}  // namespace
+}  // namespace gemm_grid_test
 }  // namespace gradcomp::nn

@@ -10,7 +10,7 @@
 #include "unit/nn/support.hpp"
 
 namespace gradcomp::nn {
-namespace {
+namespace gemm_test {
 
 using test::Mirrored;
 using test::random_vector;
@@ -171,5 +171,5 @@ TEST(Exponential, HoldsAtTheEnds) {
   EXPECT_EQ(hyperbolic_tangent(1e-30f), 1e-30f);
 }
 
-}  // namespace
+}  // namespace gemm_test
 }  // namespace gradcomp::nn

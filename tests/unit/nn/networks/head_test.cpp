@@ -7,7 +7,7 @@
 #include "unit/nn/support.hpp"
 
 namespace gradcomp::nn {
-namespace {
+namespace head_test {
 
 using test::Mirrored;
 using test::OwnedMaps;
@@ -126,5 +126,5 @@ TEST(SoftmaxCrossEntropy, IsNoNumberWhereALogitIsNone) {
   }
 }
 
-}  // namespace
+}  // namespace head_test
 }  // namespace gradcomp::nn

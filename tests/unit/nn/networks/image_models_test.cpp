@@ -8,7 +8,7 @@
 #include "unit/nn/support.hpp"
 
 namespace gradcomp::nn {
-namespace {
+namespace image_models_test {
 
 using test::Mirrored;
 using test::random_vector;
@@ -153,5 +153,5 @@ TEST(ImageModels, StartFromTheRunningStatisticsOfNothing) {
   }
 }
 
-}  // namespace
+}  // namespace image_models_test
 }  // namespace gradcomp::nn

@@ -7,7 +7,7 @@
 #include "unit/nn/support.hpp"
 
 namespace gradcomp::nn {
-namespace {
+namespace lstm_classifier_test {
 
 using test::Mirrored;
 
@@ -119,5 +119,5 @@ TEST(LstmClassifier, LearnsASmallProblem) {
   EXPECT_EQ(p.model.loss(Exec()).correct, 8);
 }
 
-}  // namespace
+}  // namespace lstm_classifier_test
 }  // namespace gradcomp::nn

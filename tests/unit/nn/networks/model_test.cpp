@@ -8,7 +8,7 @@
 #include "unit/nn/support.hpp"
 
 namespace gradcomp::nn {
-namespace {
+namespace model_test {
 
 using test::Mirrored;
 using test::random_vector;
@@ -201,5 +201,5 @@ TEST(Model, TrainsASmallProblem) {
   EXPECT_EQ(last.correct, 16);
 }
 
-}  // namespace
+}  // namespace model_test
 }  // namespace gradcomp::nn

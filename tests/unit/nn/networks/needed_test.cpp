@@ -8,7 +8,7 @@
 #include "unit/nn/mirrored.hpp"
 
 namespace gradcomp::nn {
-namespace {
+namespace needed_test {
 
 using test::Mirrored;
 
@@ -107,5 +107,5 @@ TEST(Needed, IsToldInItsOwnForwardAlone) {
   }
 }
 
-}  // namespace
+}  // namespace needed_test
 }  // namespace gradcomp::nn

@@ -4,7 +4,7 @@
 #include "unit/nn/sample_support.hpp"
 
 namespace gradcomp::nn {
-namespace {
+namespace sample_losses_test {
 
 using test::Kind;
 using test::Mirrored;
@@ -158,5 +158,5 @@ TEST(SampleLosses, AskNothingOfTheHost) {
   }
 }
 
-}  // namespace
+}  // namespace sample_losses_test
 }  // namespace gradcomp::nn

@@ -9,7 +9,7 @@
 #include "gradcomp/nn/make_model.hpp"
 
 namespace gradcomp::nn {
-namespace {
+namespace shapes_test {
 
 using gradcomp::test::error_of;
 
@@ -79,5 +79,5 @@ TEST(ModelShapes, UnknownNamesAreRefused) {
             "model 'lstm_3x650' takes tokens, but the data are images");
 }
 
-}  // namespace
+}  // namespace shapes_test
 }  // namespace gradcomp::nn

@@ -4,7 +4,7 @@
 #include "unit/nn/language_support.hpp"
 
 namespace gradcomp::nn {
-namespace {
+namespace transformer_test {
 
 using test::language_model;
 using test::same_bits;
@@ -125,5 +125,5 @@ TEST(TransformerLanguageModel, LearnsASmallText) {
   test::expect_learning(p, 0.05, 200);
 }
 
-}  // namespace
+}  // namespace transformer_test
 }  // namespace gradcomp::nn

@@ -2,7 +2,7 @@
 #include "unit/nn/sample_support.hpp"
 
 namespace gradcomp::nn {
-namespace {
+namespace weights_test {
 
 using test::Kind;
 using test::Mirrored;
@@ -182,5 +182,5 @@ TEST(Weights, LeaveBadLabelsReported) {
   }
 }
 
-}  // namespace
+}  // namespace weights_test
 }  // namespace gradcomp::nn

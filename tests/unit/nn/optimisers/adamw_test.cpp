@@ -8,7 +8,7 @@
 #include "unit/nn/mirrored.hpp"
 
 namespace gradcomp::nn {
-namespace {
+namespace adamw_test {
 
 using test::Mirrored;
 
@@ -107,5 +107,5 @@ TEST(Optimisers, AreFoundByNameAndRefuseBadOptions) {
   EXPECT_THROW(make_optimiser(layout, {.name = "adamw", .weight_decay = -1}), Error);
 }
 
-}  // namespace
+}  // namespace adamw_test
 }  // namespace gradcomp::nn

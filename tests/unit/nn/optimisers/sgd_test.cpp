@@ -7,7 +7,7 @@
 #include "unit/nn/mirrored.hpp"
 
 namespace gradcomp::nn {
-namespace {
+namespace sgd_test {
 
 using test::Mirrored;
 
@@ -75,5 +75,5 @@ TEST(LearningRate, NamesWhatIsAllowed) {
   }
 }
 
-}  // namespace
+}  // namespace sgd_test
 }  // namespace gradcomp::nn

@@ -4,7 +4,7 @@
 #include "unit/nn/language_support.hpp"
 
 namespace gradcomp::nn {
-namespace {
+namespace lstm_test {
 
 using test::language_model;
 using test::Mirrored;
@@ -184,5 +184,5 @@ TEST(LstmLanguageModel, LearnsASmallText) {
   test::expect_learning(p, 0.5, 150);
 }
 
-}  // namespace
+}  // namespace lstm_test
 }  // namespace gradcomp::nn
