@@ -2,7 +2,7 @@
 from gradcomp.output import text
 from gradcomp.results.reading import of_program
 
-from .verdicts import MISSED, OPEN, shown, trained
+from .verdicts import MISSED, OPEN, is_faster, shown, trained
 
 PAYS, NONE, UNTOLD, UNKNOWN = "pays", "none", "untold", "unknown"
 
@@ -13,7 +13,7 @@ def _told(gains):
     ordered = sorted(gains, key=lambda pair: -pair[1]["mean"])
     if ordered[0][1]["low"] is None:
         return (UNTOLD if ordered[0][1]["mean"] > 1 else NONE), ordered[:1]
-    faster = [pair for pair in ordered if pair[1]["low"] is not None and pair[1]["low"] > 1]
+    faster = [pair for pair in ordered if is_faster(pair[1])]
     if faster:
         return PAYS, faster
     return (NONE if all((gain["high"] or gain["mean"]) < 1 for _, gain in gains) else UNTOLD), ordered[:1]

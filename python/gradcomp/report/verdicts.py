@@ -77,6 +77,11 @@ def _alone(value):
     return {"mean": value, "low": None, "high": None}
 
 
+def is_faster(gain):
+    """Whether the whole interval of a gain() is above 1."""
+    return bool(gain) and gain["low"] is not None and gain["low"] > 1
+
+
 def shown(gain, show=text.ratio):
     """A gain(), or another mean with low and high, as text."""
     if not gain or gain["low"] is None:
