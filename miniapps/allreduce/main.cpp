@@ -1,6 +1,5 @@
 // gradcomp-allreduce: times the reduction alone, for several sizes and methods, as nccl-tests does.
 #include <algorithm>
-#include <chrono>
 
 #include "command_line.hpp"
 #include "gradcomp/comm/agree.hpp"
@@ -12,6 +11,7 @@
 #include "gradcomp/measure/density.hpp"
 #include "gradcomp/measure/machine.hpp"
 #include "gradcomp/measure/memory.hpp"
+#include "gradcomp/measure/stopwatch.hpp"
 #include "gradcomp/program/program.hpp"
 #include "gradcomp/report/context.hpp"
 #include "gradcomp/report/progress.hpp"
@@ -133,9 +133,9 @@ int run(const CommandLine& line, const MpiSession& session) {
   index_t wrong = 0;
   std::vector<std::string> failures;
   const auto seconds_of = [](const auto& work) {
-    const auto begin = std::chrono::steady_clock::now();
+    const double begin = now_seconds();
     work();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return now_seconds() - begin;
   };
   double seconds_per_element = 0;  // of the last size of which times tell something
   const auto announce = [&](index_t elements) {

@@ -101,19 +101,22 @@ struct RandomKState final : State {
 
 /// Notes values that are not finite when receivers multiply them by n / k.
 void mark_overflows(const Exec& exec, RandomKState& own) {
-  own.weigh(exec, 1 + 0x1p-20f, true);  // a little more than n / k, since means of such values are rounded
+  constexpr float more = 1 + 0x1p-20f;  // a little more than n / k, since means of such values are rounded
   const auto tile = own.entries.tile;
-  const auto weights = own.weights;
+  const auto subsets = own.subsets;
   const auto sent = own.sent;
   const Mark mark = own.mark();
   kernels::for_warps(
       "gradcomp::compressors::random_k_overflows", exec, own.entries.count(),
       KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
         const kernels::Tile here = tile(t);
+        const kernels::Subset& subset = subsets(here.segment);
+        const auto weight =
+            static_cast<float>(more * (static_cast<double>(subset.elements) / static_cast<double>(subset.count)));
         kernels::Lanes<std::int32_t> bad;
         warp.each([&](int l) { bad[l] = 0; });
         kernels::each_element(warp, here.count, [&](int l, index_t e) {
-          bad[l] += Source::is_finite(weights(here.segment) * sent[here.first + e]) ? 0 : 1;
+          bad[l] += Source::is_finite(weight * sent[here.first + e]) ? 0 : 1;
         });
         kernels::note_bad(warp, bad, mark);
       });

@@ -118,18 +118,11 @@ std::string methods_markdown() {
   }
   page +=
       "\n## Range of a gradient\n\n"
-      "The largest magnitude of a tensor may be anything from 0.01 to 60000 for every method, and from 4e-27 to 6e35 "
-      "for all but\n"
-      "`fp16`, `natural` and `gaussian_k`. The section of a method names its own range, with default options. Inside, "
-      "a "
-      "gradient\n"
-      "that is 2^j times as large has the same codes and an answer that is 2^j times as large. Below it, numbers "
-      "become "
-      "denormal\n"
-      "and lose digits. A gradient of finite numbers always has a finite answer, or the run of the method ends as "
-      "diverged "
-      "on all\n"
-      "ranks.\n";
+      "The largest magnitude of a tensor may be anything from 0.01 to 60000 for every method, and from 4e-27 to\n"
+      "6e35 for all but `fp16`, `natural` and `gaussian_k`. The section of a method names its own range, with\n"
+      "default options. Inside, a gradient that is 2^j times as large has the same codes and an answer that is 2^j\n"
+      "times as large. Below it, numbers become denormal and lose digits. A gradient of finite numbers always has a\n"
+      "finite answer, or the run of the method ends as diverged on all ranks.\n";
   for (const auto& entry : all_entries()) page += section(entry.info);
   page += "\n## Options of every method\n\nIf a method declares a default of its own, its section above shows it.\n\n";
   return page + common_table() + coders_markdown() + compositions();
