@@ -9,10 +9,6 @@ add_library(gradcomp_options INTERFACE)
 target_compile_options(gradcomp_options INTERFACE -Wall -Wextra -Wshadow -Wno-unknown-pragmas -fno-trapping-math
                        $<$<BOOL:${GRADCOMP_ENABLE_WERROR}>:-Werror>
                        $<$<BOOL:${GRADCOMP_NATIVE_ARCH}>:-march=native>)
-if(GRADCOMP_ENABLE_ASAN)
-  target_compile_options(gradcomp_options INTERFACE -fsanitize=address,undefined -fno-omit-frame-pointer)
-  target_link_options(gradcomp_options INTERFACE -fsanitize=address,undefined)
-endif()
 if(GRADCOMP_ENABLE_KOKKOS_KERNELS)
   target_link_options(gradcomp_options INTERFACE -Wl,--disable-new-dtags)
 endif()

@@ -111,9 +111,14 @@ const std::vector<NamedLayout>& layouts() {
   return list;
 }
 
-const NamedLayout& large_layout() {
-  static const NamedLayout large{"n1000003", Layout::flat(1000003)};
-  return large;
+const std::vector<NamedLayout>& large_layouts() {
+  static const std::vector<NamedLayout> list = [] {
+    const std::vector<std::vector<index_t>> shapes = {{}, {7}, {3, 5}, {0}, {4, 3, 2}, {2, 64}, {31}};
+    Layout tensors;
+    for (std::size_t i = 0; i < 10000; ++i) tensors.add("t" + std::to_string(i), shapes[i % shapes.size()]);
+    return std::vector<NamedLayout>{{"n1000003", Layout::flat(1000003)}, {"tensors10000", std::move(tensors)}};
+  }();
+  return list;
 }
 
 const std::vector<NamedData>& data() {

@@ -34,8 +34,8 @@ struct NamedLayout {
 /// some of them empty.
 const std::vector<NamedLayout>& layouts();
 
-/// One vector of 1,000,003 elements.
-const NamedLayout& large_layout();
+/// One vector of 1,000,003 elements, and 10,000 tensors with 0 to 128 elements. Only specs with defaults see them.
+const std::vector<NamedLayout>& large_layouts();
 
 /// Values of a gradient of `count` elements. If they are random, they depend on the seed.
 struct NamedData {

@@ -65,7 +65,8 @@ TEST_P(Conformance, ResidualIdentity) {
   if (!takes_residual()) GTEST_SKIP() << "refuses a residual";
   for_each_case(
       [&](const auto& layout, const auto& values) { check_one_rank(method("residual"), layout.layout, values.name); });
-  if (is_default()) check_one_rank(method("residual"), large_layout().layout, "laplace");
+  for (const NamedLayout& large : large_layouts())
+    if (is_default()) check_one_rank(method("residual"), large.layout, "laplace");
 }
 
 TEST_P(Conformance, RanksAgreeAndLoseNothing) {
@@ -77,7 +78,8 @@ TEST_P(Conformance, RanksAgreeAndLoseNothing) {
       check_ranks(method("residual"), layout.layout, values.name, ranks);
     });
   }
-  if (is_default()) check_ranks(method("residual"), large_layout().layout, "laplace", 2);
+  for (const NamedLayout& large : large_layouts())
+    if (is_default()) check_ranks(method("residual"), large.layout, "laplace", 2);
 }
 
 // What was sent in many steps, plus what is still in the memory, is the sum of all gradients.

@@ -14,7 +14,7 @@ check_arguments() {
       ;;
   esac
   case $verb in
-    help | --help | -h | demo | bench | device-check | mutate) ;;
+    help | --help | -h | demo | bench | sanitize | device-check | mutate) ;;
     test)
       [[ ${1:--} == -* ]] || [ -e "$project/src/gradcomp/compressors/$1.cpp" ] ||
         usage_error "test takes a method, or arguments of ctest such as -R $1; there is no method '$1'"

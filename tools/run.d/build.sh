@@ -21,7 +21,7 @@ configure() { # configure PRESET: only if something that influences the configur
       if [ -n "$clang" ]; then options+=(-DCMAKE_CXX_COMPILER="$clang" -DCMAKE_HIP_COMPILER="$(command -v "$clang")"); fi
       [ ! -d /opt/rccl/usr ] || options+=(-DCMAKE_PREFIX_PATH=/opt/rccl/usr)
       ;;
-    serial-kk) [ ! -d /opt/trilinos/usr ] || options+=(-DCMAKE_PREFIX_PATH=/opt/trilinos/usr) ;;
+    serial-kk | tsan) [ ! -d /opt/trilinos/usr ] || options+=(-DCMAKE_PREFIX_PATH=/opt/trilinos/usr) ;;
   esac
   if [ -n "${GRADCOMP_KOKKOS_KERNELS:-}" ]; then # the machine's own toolchain; otherwise as the preset says
     options+=(-DGRADCOMP_ENABLE_KOKKOS_KERNELS="$GRADCOMP_KOKKOS_KERNELS")

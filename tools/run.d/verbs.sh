@@ -101,13 +101,10 @@ test_method() {
 }
 
 # Every build has its own run of ctest: in one run, tests with the same name would share their properties.
-verb_test() {
-  local tested=(openmp) preset status=0 found=0
-  if [ $# = 1 ] && [[ $1 != -* ]]; then
-    test_method "$1" || status=$?
-    return "$status"
-  fi
-  if [ -d /opt/trilinos/usr ]; then tested+=(serial-kk); fi
+test_presets() { # test_presets "PRESET..." [CTEST ARGUMENTS]
+  local tested preset status=0 found=0
+  read -r -a tested <<<"$1"
+  shift
   for preset in "${tested[@]}"; do
     (configure "$preset")
     found=$((found + $(ctest --test-dir "$project/build/$preset" -N "$@" | sed -n 's/^Total Tests: //p')))
@@ -126,6 +123,23 @@ verb_test() {
     show_skips "$project/build/$preset/Testing/Temporary/LastTest.log"
   done
   return "$status"
+}
+
+verb_test() {
+  if [ $# = 1 ] && [[ $1 != -* ]]; then
+    test_method "$1"
+  elif [ -d /opt/trilinos/usr ]; then
+    test_presets 'openmp serial-kk' "$@"
+  else
+    test_presets openmp "$@"
+  fi
+}
+
+# Open MPI keeps memory until the end of the process, and synchronises its threads by means that the thread sanitizer does not
+# know. Neither is a fault of this project.
+verb_sanitize() {
+  export ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS=ignore_noninstrumented_modules=1
+  if [ -d /opt/trilinos/usr ]; then test_presets 'asan tsan' "$@"; else test_presets asan "$@"; fi
 }
 
 verb_mutate() { # some tests have more ranks than cores, as in verb_test

@@ -112,6 +112,16 @@ inline double smaller_limit(double a, double b) { return a > 0 && b > 0 ? std::m
 Found run(Transport& transport, const Exec& exec, const Call& call);
 inline void barrier(Transport& transport) { run(transport, Exec(), Barrier{}); }
 
+/// Whether nobody but the caller's container holds the object. Then all that its last other owner did with it, perhaps
+/// in another thread, has happened before.
+template <class T>
+bool unshared(const std::shared_ptr<T>& held) {
+  if (held.use_count() > 1) return false;
+  std::atomic_thread_fence(std::memory_order_acquire);
+  const std::shared_ptr<T> copy = held;  // for the thread sanitizer: it knows changes of the count, but no fences
+  return true;
+}
+
 /// Operations that are used again when nobody holds them any more, so that a step allocates none. Thread-safe.
 template <class T>
 class OperationPool {
@@ -120,9 +130,7 @@ class OperationPool {
   std::shared_ptr<T> take(std::size_t calls) {
     const std::lock_guard lock(m_mutex);
     for (auto& held : m_all) {
-      if (held.use_count() > 1) continue;
-      std::atomic_thread_fence(std::memory_order_acquire);  // another thread may have been the last to let go
-      return prepared(held, calls);
+      if (unshared(held)) return prepared(held, calls);
     }
     m_all.push_back(std::make_shared<T>());
     return prepared(m_all.back(), calls);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ class FakeTransport final : public Transport {
     std::function<bool()> ends;
     /// Gets what an allgatherv or alltoallv received, and may spoil it.
     std::function<void(const std::string& call, std::byte* received, Blocks& blocks)> tamper;
+    std::mutex mutex;  ///< of `calls`: messages over an emulated link leave from a thread of their own
     /// Gets the sum of an allreduce of 64-bit integers, and may spoil it.
     std::function<void(index_t* sums, index_t count)> tamper_sum;
   };
@@ -69,6 +71,7 @@ class FakeTransport final : public Transport {
   };
 
   void note(const Call& call) {
+    const std::lock_guard lock(log->mutex);
     log->calls.push_back(std::visit(Text{}, call));
     require(log->fail_at.empty() || log->calls.back().rfind(log->fail_at, 0) != 0, "{} failed", log->calls.back());
   }

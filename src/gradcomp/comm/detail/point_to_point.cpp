@@ -1,7 +1,6 @@
 #include "gradcomp/comm/detail/point_to_point.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
 #include "gradcomp/comm/mpi_session.hpp"
@@ -47,8 +46,7 @@ PointToPoint::~PointToPoint() {
 PointToPoint::MessagePtr PointToPoint::take() {
   const std::lock_guard lock(m_mutex);
   for (const auto& held : m_all) {
-    if (held.use_count() > 1) continue;
-    std::atomic_thread_fence(std::memory_order_acquire);  // another thread may have been the last to let go
+    if (!unshared(held)) continue;
     held->pieces.clear();
     held->moved = 0;
     held->ended = false;
