@@ -1,9 +1,23 @@
 """The error that tools report as one line, without a traceback, and the exit statuses of programs."""
+import contextlib
 import os
 
 
 class ToolError(Exception):
     """An error message of one line: what is wrong, where, and what is allowed."""
+
+
+# How code ends that takes apart what is not as it should be: a key that is missing, a value of another kind or out of range.
+MISFITS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
+@contextlib.contextmanager
+def taking(words):
+    """A block that takes apart what a file holds. If the content does not fit, throws ToolError "WORDS: " and what is wrong with it."""
+    try:
+        yield
+    except MISFITS as error:
+        raise ToolError(f"{words}: {error!r}") from error
 
 
 def complete(words, status):

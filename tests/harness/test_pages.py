@@ -130,7 +130,7 @@ def test_records_of_other_commands_and_missing_ones_are_refused(folder):
 
 
 @pytest.mark.parametrize("content, said", [("{", "not valid JSON"), ("{}", "is a required property"),
-                                           (None, "is not a record: no 'command'")])
+                                           (None, "is not a record at $: 'command' is a required property")])
 def test_a_bad_record_is_one_line(folder, content, said):
     make(Toy(folder), folder)
     if content is None:

@@ -43,13 +43,15 @@ def test_strong_scaling_keeps_the_batch_over_all_ranks():
 
 def test_over_seeds_the_table_says_how_many_diverged():
     row = {"label": "sign", "batch_per_rank": 8, "step_time_ms": {"median": 9}, "test_quality": 0.5}
-    total = {"label": "sign", "run_type": "aggregate", "step_time_ms_over_seeds": {"mean": 9}, "test_quality_over_seeds": None}
+    total = {"label": "sign", "run_type": "aggregate", "step_time_ms_over_seeds": {"mean": 9}, "test_quality_over_seeds": None,
+             "speedup_vs_fp32_over_seeds": None}  # as of every method that missed the quality of fp32
     folder = Folder(pathlib.Path("unused"), system=System("site", DEFAULTS | {"RANKS_PER_NODE": "2"}))
     folder.points.append({"id": "p", "program": "gradcomp-train", "nodes": 1, "ranks_per_node": 2, "options": {}})
     record = {"context": {"gradcomp": {"link": {"kind": "real"}}},
               "benchmarks": [row, row | {"test_quality": None, "diverged_at_step": 7}, total]}
     [(_, _, rows)] = tables.tables(folder, {0: record})
     assert [found["test quality"] for found in rows] == ["diverged with 1 of 2 seeds"]
+    assert rows[0]["speed-up vs fp32"] is None
 
 
 @pytest.mark.parametrize("more", [{"link": "1Gbit/s"}, {"bucket_kib": 64}, {"strategy": "synchronous"}, {"model": "vgg11"}])

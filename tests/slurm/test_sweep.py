@@ -79,6 +79,16 @@ def test_all_points_once_and_a_report(sweep):
     assert sweep.run()[0] == 0 and len(sweep.commands()) == 5, "finished points must not run again"
 
 
+def test_names_of_files_may_have_spaces(sweep):
+    for key, name in (("data", f"text:{sweep.base}/my book.txt"), ("rates", "my rates.json")):
+        (sweep.base / "sweep.toml").write_text(EXPERIMENT + f'{key} = "{name}"\n', encoding="utf-8")
+        sweep.path = sweep.base / key
+        status, _, errors = sweep.run()
+        assert status == 0, errors
+        words = sweep.commands()[-1]
+        assert words[words.index(f"--{key}") + 1].endswith(name)
+
+
 def test_a_failing_point_is_named_and_the_others_are_kept(sweep):
     status, out, errors = sweep.run(STAND_IN_FAILS="natural")
     assert status == 1 and "4 of 5 points" in out and errors.count("missing:") == 1

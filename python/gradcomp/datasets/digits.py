@@ -16,9 +16,10 @@ SHA256 = {  # contents of digits.csv.gz when unpacked (the packing differs betwe
     "6ebb3d2fee246a4e99363262ddf8a00a3c41bee6014c373ed9d9216ba7f651b8",
 }
 TRAIN = 1437  # of 1797: four fifths
-NOTE = """Optical Recognition of Handwritten Digits (E. Alpaydin and C. Kaynak, 1998), its test set as scikit-learn carries it.
-Terms: those of the UCI Machine Learning Repository (data set 80); scikit-learn itself: BSD 3-clause. Converted here, not
-redistributed."""
+NOTE = """Optical Recognition of Handwritten Digits (E. Alpaydin and C. Kaynak, 1998),
+its test set as scikit-learn carries it.
+Terms: those of the UCI Machine Learning Repository (data set 80); scikit-learn
+itself: BSD 3-clause. Converted here, not redistributed."""
 
 
 def source_file():
@@ -36,7 +37,7 @@ def read_source(path):
     except (OSError, EOFError, zlib.error) as error:
         raise ToolError(f"cannot read '{path}': {error}") from error
     checksum = hashlib.sha256(text).hexdigest()
-    print(f"source: {path}\nsha256 (unpacked): {checksum}\n{NOTE}")
+    print(f"source: {path}\nsha256 (unpacked):\n  {checksum}\n{NOTE}")
     if checksum not in SHA256:
         print(f"datasets: warning: '{path}' is not the file this was tested with, results may differ", file=sys.stderr)
     try:
@@ -57,4 +58,4 @@ def convert(output):
     colour = np.repeat(pixels[order][..., None], 3, axis=3)  # three equal channels: the shape the networks take
     content = encode(colour, labels[order], TRAIN, classes=10)
     write_whole(output, content)
-    print(f"wrote {output}: {TRAIN} training and {len(labels) - TRAIN} test images, {len(content)} bytes")
+    print(f"wrote {output}:\n{TRAIN} training and {len(labels) - TRAIN} test images, {len(content)} bytes")

@@ -6,6 +6,7 @@ import zlib
 import numpy as np
 
 from gradcomp.errors import ToolError
+from gradcomp.npy_files import read_array
 from gradcomp.output.files import write_whole
 
 from .files import counts, share, split_classes
@@ -13,10 +14,7 @@ from .files import counts, share, split_classes
 
 def read_sequence(path, features):
     """An array (frames, features) of floats; if `features` is None, any number of features is allowed."""
-    try:
-        array = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise ToolError(f"cannot read '{path}': {error}") from error
+    array = read_array(path)
     good = array.ndim == 2 and array.size > 0 and array.dtype.kind == "f" and features in (None, array.shape[1])
     if not good:
         raise ToolError(f"'{path}' has type {array.dtype} and shape {array.shape}; expected floats, "
@@ -37,7 +35,7 @@ def convert(options):
         parts.append(struct.pack("<2I", label, len(values)) + values.tobytes())
     body = b"".join(parts)
     write_whole(options.output, body + struct.pack("<I", zlib.crc32(body)))
-    print(f"wrote {options.output}: {len(train)} training and {len(test)} test sequences of {len(classes)} classes, "
+    print(f"wrote {options.output}:\n{len(train)} training and {len(test)} test sequences of {len(classes)} classes,\n"
           f"{features} features\ntraining + test: {counts(train, test, classes)}")
 
 

@@ -11,9 +11,10 @@ SHA256 = {  # what `bible -f ge1:1-re22:21` prints
     "cd45f0c9cedab8e4439bd6486c8952c77cc8b0ecc5d1f6ae3513f2039f47229d",
 }
 VERSES = 31_102
-NOTE = """King James Version (1769), as Debian's packages bible-kjv and bible-kjv-text carry it.
-Terms: the text is in the public domain (in the United Kingdom printing it is a right of the Crown); the program that
-prints it: GPL-2+. Converted here, not redistributed."""
+NOTE = """King James Version (1769), as Debian's packages bible-kjv and bible-kjv-text
+carry it. Terms: the text is in the public domain (in the United Kingdom
+printing it is a right of the Crown); the program that prints it: GPL-2+.
+Converted here, not redistributed."""
 
 
 def dump():
@@ -43,5 +44,5 @@ def convert(output):
         raise ToolError(f"'bible' prints {len(verses)} verses, {verses.count('')} of them empty; expected {VERSES} verses")
     content = "".join(f"{verse}\n" for verse in verses).encode()
     write_whole(output, content)
-    print(f"wrote {output}: {len(verses)} verses, one a line, {len(content)} bytes, "
-          f"sha256 {hashlib.sha256(content).hexdigest()}")
+    print(f"wrote {output}:\n{len(verses)} verses, one a line, {len(content)} bytes\n"
+          f"sha256: {hashlib.sha256(content).hexdigest()}")

@@ -1,11 +1,14 @@
 """A folder of images, a sub-folder per class, as GCDS files with an index."""
 import pathlib
 import struct
+import tempfile
 import warnings
+import zlib
 
 import numpy as np
 
-from gradcomp.errors import ToolError
+from gradcomp.errors import MISFITS, ToolError
+from gradcomp.npy_files import read_array
 from gradcomp.output.files import write_whole
 
 from .files import counts, encode, share, split_classes
@@ -21,7 +24,7 @@ def read_image(path, size):
         raise ToolError(f"images are read with Pillow (Debian: python3-pil), which Python cannot import: {error}") from error
     try:
         if path.suffix.lower() == ".npy":
-            array = np.load(path, allow_pickle=False)
+            array = read_array(path)
             if array.dtype != np.uint8 or array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] != 3):
                 raise ToolError(f"'{path}' has type {array.dtype} and shape {array.shape}; expected uint8, (H, W) or (H, W, 3)")
             if not array.size:
@@ -32,7 +35,8 @@ def read_image(path, size):
                 warnings.simplefilter("error", Image.DecompressionBombWarning)
                 image = Image.open(path)
         image = eight_bits(image, path).convert("RGB")
-    except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+    except (*MISFITS, OSError, SyntaxError, EOFError, struct.error, zlib.error, MemoryError, Image.DecompressionBombError,
+            Image.DecompressionBombWarning) as error:
         raise ToolError(f"cannot read '{path}': {error}") from error
     side = min(image.size)
     left, top = (image.width - side) // 2, (image.height - side) // 2
@@ -62,22 +66,26 @@ def convert(options):
     train, test, classes = split_classes(options.folder, options.test, SUFFIXES)
     files = -(-(len(train) + len(test)) // options.images_per_file)
     files = min(files, len(train))
+    index = ["GCDS-INDEX 1\n"]
     try:
         options.output.mkdir(exist_ok=True)
-        (options.output / "index.txt").unlink(missing_ok=True)
+        # What an earlier call wrote stays until every image was read.
+        with tempfile.TemporaryDirectory(prefix=".gradcomp.", dir=options.output) as work:
+            for f in range(files):
+                # Every files-th image, so that each file holds images of all classes.
+                content = encode_images(train[f::files], test[f::files], options.size, len(classes))
+                name = f"{f:05d}.gcds"
+                write_whole(pathlib.Path(work) / name, content)
+                crc, = struct.unpack("<I", content[-4:])
+                index.append(f"{crc:08x} {len(train[f::files])} {len(test[f::files])} {name}\n")
+            (options.output / "index.txt").unlink(missing_ok=True)
+            for path in pathlib.Path(work).iterdir():
+                path.replace(options.output / path.name)
     except OSError as error:
         raise ToolError(f"cannot write to the folder '{options.output}': {error.strerror}") from error
-    index = ["GCDS-INDEX 1\n"]
-    for f in range(files):
-        # Every files-th image, so that each file holds images of all classes.
-        content = encode_images(train[f::files], test[f::files], options.size, len(classes))
-        name = f"{f:05d}.gcds"
-        write_whole(options.output / name, content)
-        crc, = struct.unpack("<I", content[-4:])
-        index.append(f"{crc:08x} {len(train[f::files])} {len(test[f::files])} {name}\n")
     write_whole(options.output / "classes.txt", "".join(f"{name}\n" for name in classes).encode())
     write_whole(options.output / "index.txt", "".join(index).encode())  # written last: a folder with an index is complete
-    print(f"wrote {options.output}: {len(train)} training and {len(test)} test images of {len(classes)} classes, "
+    print(f"wrote {options.output}:\n{len(train)} training and {len(test)} test images of {len(classes)} classes,\n"
           f"{options.size} x {options.size}, {files} files\ntraining + test: {counts(train, test, classes)}")
 
 

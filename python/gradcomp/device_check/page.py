@@ -4,6 +4,7 @@ import re
 from gradcomp.output import markdown, text
 
 from . import alternatives, models
+from .answer import answer
 from .sections import kernel_table, limits_table, method_table, training_table
 
 ENDING = {"passed": "passed", "failed": "**failed**", "left out": "left out"}
@@ -120,7 +121,8 @@ def page(document):
     """Markdown of a result file of device-check."""
     context = document["context"]
     name = context["programs"]["device"] if context["programs"] else context["preset"]
-    out = [f"# Device check: {name}", "", *(f"- {line}" for line in _machine(context)), "", "## Steps", "", *_steps(document), ""]
+    out = [f"# Device check: {name}", "", *answer(document), "", "## Machine", "", *(f"- {line}" for line in _machine(context)), "",
+           "## Steps", "", *_steps(document), ""]
     for part, title, lines in SECTIONS:
         if part in document["parts"]:
             out += [f"## {title}", "", *lines(document["parts"][part])]

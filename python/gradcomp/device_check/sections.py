@@ -2,7 +2,7 @@
 from gradcomp.output import text
 
 
-def _rows(found, *operations):
+def rows_of(found, *operations):
     """Rows of all records, in order."""
     return [row for record in found.values() for row in record["benchmarks"] if row["operation"] in operations]
 
@@ -15,12 +15,12 @@ def bandwidth_fraction(row):
 
 def limits_table(found):
     """The limits of the device at the largest size, and the share that a training step reaches."""
-    rows, limits = [], _rows(found, "read", "copy", "triad")
+    rows, limits = [], rows_of(found, "read", "copy", "triad")
     largest = max((row["elements"] for row in limits), default=0)
     for row in limits:
         if row["elements"] == largest:
             rows.append([f"{row['operation']}, {largest:,} floats", f"{text.number(row['gb_per_second'])} GB/s", ""])
-    for row in _rows(found, "sgemm", "train_step"):
+    for row in rows_of(found, "sgemm", "train_step"):
         share = row.get("sgemm_peak_ratio")
         rows.append([row["name"], f"{text.number(row['gflop_per_second'])} GFLOP/s",
                      "" if share is None else f"{text.percent(share)} of sgemm"])
@@ -30,7 +30,7 @@ def limits_table(found):
 def kernel_table(found):
     """Every kernel at its largest size."""
     largest = {}
-    for row in _rows(found, "kernel"):
+    for row in rows_of(found, "kernel"):
         if row["elements"] >= largest.get(row["kernel"], row)["elements"]:
             largest[row["kernel"]] = row
     return ["kernel", "elements", "ms", "GB/s", "fraction of read bandwidth", "x read"], [
@@ -41,7 +41,7 @@ def kernel_table(found):
 def method_table(found):
     """Compress and decompress of every method at each size."""
     pairs = {}
-    for row in _rows(found, "pair"):
+    for row in rows_of(found, "pair"):
         pairs.setdefault(row["method"], {})[row["elements"]] = row
     shown = sorted({elements for rows in pairs.values() for elements in rows})
     header = ["method", *(f"{size:,}: {unit}" for size in shown for unit in ("ms", "x read"))]

@@ -7,7 +7,7 @@ import shlex
 import subprocess
 import tempfile
 
-from gradcomp.errors import ToolError
+from gradcomp.errors import ToolError, taking
 from gradcomp.json_files import read_json
 from gradcomp.output.files import write_whole
 
@@ -50,10 +50,8 @@ def count(program, arguments, output):
     if not counts:
         raise ToolError(f"'{program}' was built without valgrind/callgrind.h: it marks no calls to count")
     document = read_json(output)
-    try:
+    with taking(f"'{output}' is not a result file of gradcomp-bench"):
         for row in document["benchmarks"]:
             if row["name"] in counts:
                 row["instructions"] = counts[row["name"]]
-    except (KeyError, TypeError) as error:
-        raise ToolError(f"'{output}' is not a result file of gradcomp-bench: {error}") from error
     write_whole(output, json.dumps(document, indent=1) + "\n")

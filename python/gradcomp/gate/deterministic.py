@@ -1,8 +1,9 @@
 """Deterministic figures of single result files: bytes, checksums, allocations and instructions, which depend on no clock."""
+import functools
 import json
 
-from gradcomp.errors import ToolError
-from gradcomp.json_files import read_json
+from gradcomp.errors import ToolError, taking
+from gradcomp.json_files import read_json, require, validator
 
 from . import exact
 from .samples import COUNTS
@@ -36,15 +37,22 @@ def text(document):
     return f'{{"context": {json.dumps(document["context"])},\n "benchmarks": [\n{rows}]}}\n'
 
 
+@functools.cache
+def _validator():
+    number = {"type": ["number", "null"]}
+    row = {"required": ["name"], "properties": {"name": {"type": "string"}, **dict.fromkeys(COUNTS, number)}}
+    return validator({"properties": {"benchmarks": {"type": "array", "items": row}}})
+
+
 def read(path):
     """Reads a result file or a baseline and shortens it. Throws ToolError."""
-    try:
-        document = shorten(read_json(path))
-        if not document["benchmarks"]:
-            raise ToolError(f"'{path}' holds no cases")
-        names = [row["name"] for row in document["benchmarks"]]
-    except (KeyError, TypeError) as error:
-        raise ToolError(f"'{path}' is not a result file of gradcomp-bench: {error}") from error
+    document = read_json(path)
+    with taking(f"'{path}' is not a result file of gradcomp-bench"):
+        document = shorten(document)
+    require(document, _validator(), f"'{path}' is not a result file of gradcomp-bench")
+    if not document["benchmarks"]:
+        raise ToolError(f"'{path}' holds no cases")
+    names = [row["name"] for row in document["benchmarks"]]
     if len(set(names)) < len(names):
         raise ToolError(f"'{path}' holds a case twice")
     return document

@@ -1,17 +1,54 @@
 """A history: a folder with one folder for each night. Measurements never change. The verdict beside them can be computed again.
 A file of acceptance says that a change was intended."""
 import dataclasses
+import functools
 import json
 import pathlib
 
+from gradcomp import json_files
 from gradcomp.errors import ToolError
 from gradcomp.gate import deterministic, samples
-from gradcomp.json_files import read_json
 
 ABOUT, VERDICT, ACCEPTED, COUNTS = "night.json", "verdict.json", "accepted.json", "counts.json"
 TIMES, CONTROL = "times", "control"  # processes of the night's commit; processes of the last good commit, measured in turn
-BISECTIONS = "bisections"
+BISECTIONS, BISECTION = "bisections", "bisection"  # the folder of their files, and what each of them is
 FIRST = "the first night: there is nothing to compare it with"
+
+
+TEXT, FLAG, NAME = {"type": "string"}, {"type": "boolean"}, {"type": ["string", "null"]}
+DATE = {"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}"}
+
+
+def _object(**properties):
+    return {"type": "object", "required": list(properties), "properties": properties}
+
+
+def _list(items):
+    return {"type": "array", "items": items}
+
+
+# What the files of a history must hold for what reads them.
+SCHEMAS = {
+    ABOUT: _object(schema_version={"const": 1}, commit=TEXT, dirty=FLAG, began=DATE, digest=TEXT, **{"class": TEXT}),
+    ACCEPTED: _object(reason=TEXT),
+    VERDICT: _object(good=NAME, anchor=NAME, rules={"type": "object"}, status={"enum": [0, 1, 2, 3]}, conclusion=TEXT, in_turn=FLAG,
+                     notes=_list(TEXT), cases=_list(_object(name=TEXT, verdict=TEXT, reason=TEXT, against=TEXT)),
+                     changes=_list(_object(case=TEXT, column=TEXT, baseline={}, new={}, regression=FLAG, against=TEXT)
+                                   | {"additionalProperties": False})),
+    BISECTION: _object(case=TEXT, by=TEXT, good=TEXT, bad=TEXT, tried={"type": "array"}, conclusion=TEXT,
+                       commits=_list(_list(TEXT) | {"minItems": 2, "maxItems": 2}))}
+
+
+@functools.cache
+def _validator(name):
+    return json_files.validator(SCHEMAS[name])
+
+
+def read_file(path, name):
+    """The content of a file of a history, which follows the schema of `name`. Throws ToolError."""
+    document = json_files.read_json(path)
+    json_files.require(document, _validator(name), f"'{path}' breaks the form of a {name.removesuffix('.json')}")
+    return document
 
 
 @dataclasses.dataclass
@@ -35,7 +72,7 @@ class Night:
 
     def _optional(self, name):
         path = self.folder / name
-        return read_json(path) if path.exists() else None
+        return read_file(path, name) if path.exists() else None
 
     @property
     def verdict(self):
@@ -66,10 +103,7 @@ def read(history):
         raise ToolError(f"the history '{history}' is not a folder")
     nights = []
     for path in sorted(history.glob(f"[!.]*/{ABOUT}")):  # names with a dot: remains of an interrupted `add`
-        about = read_json(path)
-        if not isinstance(about, dict) or about.get("schema_version") != 1:
-            raise ToolError(f"'{path}': its schema_version is unknown to this program, which knows 1")
-        nights.append(Night(path.parent, about))
+        nights.append(Night(path.parent, read_file(path, ABOUT)))
     return nights
 
 

@@ -5,7 +5,6 @@ import pathlib
 from gradcomp.gate import decide
 from gradcomp.gate.exact import Change
 from gradcomp.gate.output import change_line
-from gradcomp.json_files import read_json
 
 from . import check, nights, repository
 
@@ -89,7 +88,7 @@ def find(judged):
 
 def bisections(history):
     """The results of `bisect` so far, oldest first."""
-    return [read_json(path) for path in sorted((history / nights.BISECTIONS).glob("*.json"))]
+    return [nights.read_file(path, nights.BISECTION) for path in sorted((history / nights.BISECTIONS).glob("*.json"))]
 
 
 def _kind(case):

@@ -1,9 +1,9 @@
 """Reads folders.toml: the folders that can be mutated, and the tests that cover each."""
 import dataclasses
 import pathlib
-import tomllib
 
-from gradcomp.errors import ToolError
+from gradcomp.errors import ToolError, taking
+from gradcomp.json_files import read_toml
 
 TABLE = pathlib.Path(__file__).with_name("folders.toml")
 
@@ -30,14 +30,12 @@ class Folder:
 
 def read(table):
     """{name: Folder}. Throws ToolError."""
-    try:
-        settings = tomllib.loads(pathlib.Path(table).read_text(encoding="utf-8"))
+    settings = read_toml(table)
+    with taking(f"'{table}' is not a table of folders"):
         build, excluded, objects = settings.pop("build"), tuple(settings.pop("excluded")), settings.pop("objects")
         return {name: Folder(name, one["path"], tuple(Stage(stage["run"], tuple(stage.get("targets", ())))
                                                       for stage in one["stages"]),
                              build, excluded, objects, one.get("library")) for name, one in settings.items()}
-    except (tomllib.TOMLDecodeError, KeyError) as error:
-        raise ToolError(f"'{table}' is not a table of folders: {error}") from error
 
 
 def find(folders, wish):

@@ -1,17 +1,19 @@
 """The outcome of each mutant: a record that grows during a run, and a page that is written at its end."""
 import collections
 import dataclasses
+import functools
 import json
 import pathlib
 
 from gradcomp.errors import ToolError
-from gradcomp.json_files import read_json
+from gradcomp.json_files import read_json, require, validator
 from gradcomp.output import files
 
 from .mutants import Mutant
 from .trial import EQUIVALENT, KILLED, SURVIVED, UNBUILDABLE
 
 COUNTED = (KILLED, SURVIVED)
+STATUSES = [KILLED, SURVIVED, UNBUILDABLE, EQUIVALENT]
 
 
 class Record:
@@ -22,7 +24,7 @@ class Record:
         self._part, self._whole = folder / f"{name}.part.json", folder / f"{name}.json"
         self._page, self._setting, self.outcomes = folder / f"{name}.md", setting, {}
         for path in (self._part, self._whole):
-            found = read_json(path) if path.exists() else None
+            found = _read(path) if path.exists() else None
             if found and self._same(found, "files", "seed"):
                 self.outcomes = _outcomes(found) if self._same(found, "tests") else _all_but_survivors(found)
                 return
@@ -37,7 +39,7 @@ class Record:
             return
         if not self._whole.exists():
             raise ToolError(f"there is no '{self._whole}' whose survivors could be tried again")
-        found = read_json(self._whole)
+        found = _read(self._whole)
         if not self._same(found, "sources", "seed"):
             raise ToolError(f"'{self._whole}' is of other sources or of another seed")
         self.outcomes = _all_but_survivors(found)
@@ -60,6 +62,23 @@ class Record:
         return sentence(summary)
 
 
+@functools.cache
+def _validator():
+    text, number = {"type": "string"}, {"type": "integer"}
+    mutant = {"file": text, "line": number, "before": text, "after": text, "status": {"enum": STATUSES}, "by": text}
+    setting = {"files": text, "sources": text, "seed": number, "tests": {"type": "array"}}
+    return validator({
+        "type": "object", "required": ["setting", "mutants"], "properties": {
+            "setting": {"type": "object", "required": list(setting), "properties": setting},
+            "mutants": {"type": "array", "items": {"type": "object", "required": list(mutant), "properties": mutant}}}})
+
+
+def _read(path):
+    found = read_json(path)
+    require(found, _validator(), f"'{path}' is not a record of mutants")
+    return found
+
+
 def _outcomes(found):
     return {Mutant(one["file"], one["line"], one["before"], one["after"]): (one["status"], one["by"])
             for one in found["mutants"]}
@@ -78,7 +97,7 @@ def summarise(outcomes):
     """Counts by status, the share of killed ones among those that build and differ, and its interval (Wilson, 95 %)."""
     from scipy.stats import binomtest
     counts = collections.Counter(status for status, _ in outcomes.values())
-    found: dict[str, object] = {status: counts[status] for status in (KILLED, SURVIVED, UNBUILDABLE, EQUIVALENT)}
+    found: dict[str, object] = {status: counts[status] for status in STATUSES}
     tried = counts[KILLED] + counts[SURVIVED]
     if tried:
         low, high = binomtest(counts[KILLED], tried).proportion_ci(0.95, method="wilson")

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 
-from gradcomp.errors import ToolError
+from gradcomp.errors import ToolError, taking
 from gradcomp.guarded import guarded
 from gradcomp.output.files import write_whole
 from gradcomp.results import records
@@ -142,11 +142,12 @@ def _make(page, options):
         found = collect(page, options)
         if not options.page:
             records.require_alone(found.values())
-        write_whole(options.output, page.text(found, options))
+        with taking(f"the records in '{options.records}' do not hold what the page shows"):
+            text, broken = page.text(found, options), page.broken(found)
+        write_whole(options.output, text)
     finally:
         os.environ["PATH"] = searched
     print(options.output)
-    broken = page.broken(found)
     if broken:
         print(f"{page.tool}: error: does not hold: {'; '.join(broken)}", file=sys.stderr)
     return 1 if broken else 0

@@ -91,7 +91,11 @@ def allreduce(record):
         "time_ms": lambda row: row["time_ms"]["median"],
         "nmse": lambda row: np.nan if row.get("relative_error") is None else row["relative_error"]**2,
     }
-    return _frame(record, columns).sort_values("dense_bytes", kind="stable")
+    frame = _frame(record, columns).sort_values("dense_bytes", kind="stable")
+    twice = frame[frame.duplicated(["label", "dense_bytes"])]
+    if len(twice):
+        raise ToolError(f"'{record.path}' holds {twice['label'].iloc[0]} with {twice['dense_bytes'].iloc[0]} bytes twice")
+    return frame
 
 
 def bench(record):

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import stats
 
 from gradcomp.errors import ToolError
+from gradcomp.npy_files import read_array
 from gradcomp.output import text
 
 from . import fits
@@ -67,14 +68,7 @@ def summary(kind, count, a):
 def read(path):
     """The magnitudes of a file. Throws ToolError unless it holds finite floats that are not all zero."""
     path = pathlib.Path(path)
-    try:
-        with open(path, "rb") as file:
-            values = np.lib.format.read_array(file, allow_pickle=False)
-    except OSError as error:
-        raise ToolError(f"cannot read '{path}': {error.strerror or error}") from error
-    except ValueError as error:
-        reason = str(error).splitlines()[0]
-        raise ToolError(f"'{path}' is not a .npy file of numbers: {reason}") from error
+    values = read_array(path)
     if values.dtype.kind != "f":
         raise ToolError(f"'{path}' holds {values.dtype}; allowed: floats")
     if not np.isfinite(values).all():

@@ -1,8 +1,9 @@
 """Reads result files (docs/results-schema.md) and files of tuned rates. Bad input throws a ToolError of one line."""
 import dataclasses
+import datetime
 import pathlib
 
-from gradcomp.errors import ToolError
+from gradcomp.errors import ToolError, taking
 from gradcomp.json_files import read_json
 
 from .judge import judged
@@ -52,11 +53,9 @@ class Record:
 def read_rates(path):
     """{method: (its rate, {every rate that was tried: seconds of its trial})} of a file of `gradcomp-tune`."""
     content = read_json(path)
-    try:
+    with taking(f"'{path}' is not a file of tuned rates"):
         return {method: (found["lr"], {trial["lr"]: trial["seconds"] for trial in found["trials"]})
                 for method, found in content["methods"].items()}
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ToolError(f"'{path}' is not a file of tuned rates: {error!r}") from error
 
 
 def read_record(path, programs=PROGRAMS):
@@ -67,7 +66,9 @@ def read_record(path, programs=PROGRAMS):
 def record_of(document, path, programs=PROGRAMS):
     """The same for a document that was read from `path`."""
     require_record(document, path, of_a_page=programs is None)
-    record = Record(path, document["context"], judged(document))
+    with taking(f"'{path}' holds values that cannot be"):
+        datetime.datetime.fromisoformat(document["context"]["date"]).astimezone(datetime.UTC)
+        record = Record(path, document["context"], judged(document))
     if programs is not None and record.program not in programs:
         raise ToolError(f"'{path}' is of '{record.program}'; known are {', '.join(programs)}")
     if not record.rows:

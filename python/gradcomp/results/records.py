@@ -9,7 +9,7 @@ import pathlib
 import subprocess
 
 from gradcomp.errors import ToolError
-from gradcomp.json_files import read_json
+from gradcomp.json_files import read_json, require, validator
 from gradcomp.output.files import write_whole
 from gradcomp.places import ROOT
 
@@ -69,14 +69,19 @@ def keep(made, kept, command, seconds, leaves=(), samples=()):
     write_whole(kept, "{" + "".join(lines)[1:] + f' "benchmarks": [\n{rows}]}}\n')
 
 
+@functools.cache
+def _validator():
+    return validator({"required": ["command", "seconds", "leaves"], "properties": {
+        "command": {"type": "array", "minItems": 1, "items": {"type": "string"}}, "seconds": {"type": "number", "minimum": 0},
+        "leaves": {"type": "object"}}})
+
+
 def read_kept(path):
     """Reads a record and checks it against docs/results.schema.json. Throws ToolError."""
     document = read_json(path)
     made = record_of(document, path, programs=None)
-    try:
-        return Kept(path, made.context, made.rows, document["command"], document["seconds"], document["leaves"])
-    except KeyError as error:
-        raise ToolError(f"'{path}' is not a record: no {error}") from error
+    require(document, _validator(), f"'{path}' is not a record")
+    return Kept(path, made.context, made.rows, document["command"], document["seconds"], document["leaves"])
 
 
 def _interval(date, seconds):

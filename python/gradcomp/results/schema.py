@@ -3,12 +3,10 @@ Some pages write rows of their own: of these records only the context is that of
 import functools
 import pathlib
 
-from gradcomp.errors import ToolError
-from gradcomp.json_files import read_json
+from gradcomp.json_files import read_json, require, validator
 
 SCHEMA = pathlib.Path(__file__).with_name("results.schema.json")  # a link to the file of docs/; a copy in an installed package
 SAMPLES = ("step_times_ms", "times_ms", "slices")
-MOST_SAID = 200  # largest number of characters of a message, which may hold a whole row
 
 
 def _without_samples(value):
@@ -22,20 +20,16 @@ def _without_samples(value):
 @functools.cache
 def _validator(kind):
     """The validator of a whole "file", of a "record", or of the "context" alone."""
-    import jsonschema  # here, so that tools that only write (device-check) work without it
     schema = read_json(SCHEMA)
     if kind == "record":
         schema = _without_samples(schema)
     if kind == "context":
         schema = {"$defs": schema["$defs"], "required": ["context"], "properties": {"context": schema["properties"]["context"]}}
-    return jsonschema.Draft202012Validator(schema)
+    return validator(schema)
 
 
 def _require(kind, document, path):
-    import jsonschema
-    error = jsonschema.exceptions.best_match(_validator(kind).iter_errors(document))
-    if error:
-        raise ToolError(f"'{path}' breaks docs/results.schema.json at {error.json_path}: {error.message[:MOST_SAID]}")
+    require(document, _validator(kind), f"'{path}' breaks docs/results.schema.json")
 
 
 def require_file(document, path):

@@ -3,25 +3,15 @@ import hashlib
 import itertools
 import json
 import re
-import tomllib
 
 from gradcomp.errors import ToolError
+from gradcomp.json_files import read_toml
 
 from .keys import ALLREDUCE, CONTROLS, KEYS, TRAIN
 
 TOP = {"title": "a text", "time": "a time limit of one point, HH:MM:SS", "sweep": "tables [[sweep]]",
        "preflight_sizes": "numbers of elements with commas between them"}
 PREFLIGHT_SIZES = "1024,65536,1048576,16777216"
-
-
-def _read(path):
-    try:
-        with open(path, "rb") as file:
-            return tomllib.load(file)
-    except OSError as error:
-        raise ToolError(f"cannot read '{path}': {error.strerror}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise ToolError(f"{path}: not valid TOML: {error}") from error
 
 
 def _check_top(path, content):
@@ -90,17 +80,19 @@ def _point(where, chosen, system):
     return {"program": program, "nodes": nodes, "ranks_per_node": ranks_per_node, "options": chosen}
 
 
-def _named(point):
-    """The point with its name. The same work always has the same name, by which a later submission finds what is finished."""
-    digest = hashlib.sha256(json.dumps(point, sort_keys=True).encode()).hexdigest()[:8]
+def named(point):
+    """The point with its name, which it may have already. The same work always has the same name, by which a later submission finds
+    what is finished."""
+    work = {key: value for key, value in point.items() if key != "id"}
+    digest = hashlib.sha256(json.dumps(work, sort_keys=True).encode()).hexdigest()[:8]
     program = point["program"].removeprefix("gradcomp-")
     what = "preflight" if point.get("preflight") else point["options"].get("model", program)
-    return {"id": f"{what}-n{point['nodes']}x{point['ranks_per_node']}-{digest}"} | point
+    return {"id": f"{what}-n{point['nodes']}x{point['ranks_per_node']}-{digest}"} | work
 
 
 def read_experiment(path, system):
     """{title, time, points}: the points in the order of the file, after one preflight for each number of nodes and ranks."""
-    content = _read(path)
+    content = read_toml(path)
     _check_top(path, content)
     points = []
     for number, sweep in enumerate(content["sweep"], 1):
@@ -109,10 +101,10 @@ def read_experiment(path, system):
             chosen = dict(zip(axes, values, strict=True))
             if "rates" in chosen:
                 chosen["rates"] = str((path.parent / chosen["rates"]).resolve())
-            points.append(_named(_point(f"{path}: [[sweep]] {number}", chosen, system)))
+            points.append(named(_point(f"{path}: [[sweep]] {number}", chosen, system)))
     sizes = content.get("preflight_sizes", PREFLIGHT_SIZES)
     shapes = dict.fromkeys((point["nodes"], point["ranks_per_node"]) for point in points)
-    preflight = [_named({"preflight": True, "program": ALLREDUCE, "nodes": nodes, "ranks_per_node": ranks_per_node,
+    preflight = [named({"preflight": True, "program": ALLREDUCE, "nodes": nodes, "ranks_per_node": ranks_per_node,
                          "options": {"methods": "fp32", "sizes": sizes}}) for nodes, ranks_per_node in shapes]
     unique = {point["id"]: point for point in preflight + points}  # two sweeps may share a point: it runs once
     return {"title": content["title"], "time": content["time"], "points": list(unique.values())}

@@ -1,10 +1,11 @@
 """Reads from a record whether the program's own verification passed, and the figures that a check judges."""
 import re
 
-from gradcomp.errors import ToolError, complete
+from gradcomp.errors import ToolError, complete, taking
 from gradcomp.json_files import read_json
 
 DENSE = ("fp32", "fp16", "bf16")
+UNFIT = "the program wrote a record without what is judged"
 
 
 def read_record(path, said, program):
@@ -12,17 +13,15 @@ def read_record(path, said, program):
     status = re.findall(r"^gradcomp exit status (\d+)$", said, re.MULTILINE)
     if len(status) != 1 or not complete([program], int(status[0])):
         raise ToolError(f"exit status {status[-1]} of the program" if status else "the job ended before its program did")
-    try:
-        record = read_json(path)
+    record = read_json(path)
+    with taking(f"the program wrote no '{path.name}' with results"):
         rows = record["benchmarks"]
         failures = record["context"]["gradcomp"].get("failures", [])
-    except (ToolError, KeyError, TypeError) as error:
-        raise ToolError(f"the program wrote no '{path.name}' with results: {error!r}") from error
-    if not rows:
-        raise ToolError(f"'{path.name}' has no rows")
-    for row in rows:
-        if row.get("verified") is False or row.get("wrong") or row.get("replica_hash_equal") is False:
-            raise ToolError(f"the program's own verification rejected the answer of {row['name']}")
+        if not rows:
+            raise ToolError(f"'{path.name}' has no rows")
+        for row in rows:
+            if row.get("verified") is False or row.get("wrong") or row.get("replica_hash_equal") is False:
+                raise ToolError(f"the program's own verification rejected the answer of {row['name']}")
     if failures:
         raise ToolError(f"the program missed a limit: {failures[0]}")
     return record
@@ -40,6 +39,7 @@ def _against_best_dense(rows, time):
             if row["label"] not in (*DENSE, "no_exchange")}
 
 
+@taking(UNFIT)
 def allreduce(record):
     """At the largest size: the bandwidth of a dense control, and the ratio of each method to it."""
     largest = max(row["elements"] for row in record["benchmarks"])
@@ -48,6 +48,7 @@ def allreduce(record):
     return {"fp32_bus_bandwidth": (bandwidth, "GB/s")} | _against_best_dense(rows, lambda row: row["time_ms"]["median"])
 
 
+@taking(UNFIT)
 def compress(record):
     """At the largest size: throughput as a fraction of the rate of only reading the same bytes."""
     rows = [row for row in record["benchmarks"] if row.get("operation") == "compress"]
@@ -56,6 +57,7 @@ def compress(record):
             if row["elements"] == largest}
 
 
+@taking(UNFIT)
 def step(record):
     """Whole training steps. There are no speed-ups: a check is too short to judge the quality."""
     for row in record["benchmarks"]:

@@ -5,11 +5,12 @@ import json
 import pathlib
 import sys
 
-from gradcomp.errors import ToolError
+from gradcomp.errors import ToolError, taking
 from gradcomp.json_files import parse, read_json
 from gradcomp.output.files import write_whole
 
-from .system import System
+from .experiment import named
+from .system import System, known_system
 
 
 @dataclasses.dataclass
@@ -50,7 +51,7 @@ class Folder:
             write_whole(path, self.plan())
             return
         old, new = read_json(path), json.loads(self.plan())
-        differs = [key for key in new if old.get(key) != new[key]]
+        differs = [key for key in new if not isinstance(old, dict) or old.get(key) != new[key]]
         if differs:
             raise ToolError(f"'{self.path}' holds another plan (it differs in {', '.join(differs)}): "
                           "give another --output, or remove the folder to start again")
@@ -59,11 +60,14 @@ class Folder:
 def read_folder(path):
     """Reads the sweep in a folder that `submit` made."""
     plan = read_json(path / "plan.json")
-    try:
-        system = System(plan["system"]["name"], plan["system"]["values"])
-        return Folder(path, plan["title"], plan["time"], plan["experiment"], system, plan["points"])
-    except (KeyError, TypeError) as error:
-        raise ToolError(f"'{path}/plan.json' is not a plan of slurm/submit: no {error}") from error
+    with taking(f"'{path}/plan.json' is not a plan of slurm/submit"):
+        made = Folder(path, plan["title"], plan["time"], plan["experiment"], known_system(path / "plan.json", **plan["system"]),
+                      plan["points"])
+        for point in made.points:
+            if named(point) != point:
+                raise ValueError(f"the point {point['id']} was changed")
+        "".join((made.title, made.time, made.experiment, made.system.name, *made.system.values.values()))
+        return made
 
 
 def read_lines(path):

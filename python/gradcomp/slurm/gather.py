@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 
-from gradcomp.errors import ToolError
+from gradcomp.errors import MISFITS, ToolError
 from gradcomp.json_files import read_json
 from gradcomp.output.files import write_whole
 from gradcomp.places import words_of
@@ -19,8 +19,9 @@ def why_missing(folder, point):
     """Why a point is missing, in words, from the files of its attempts."""
     own = folder.point_folder(point)
     if (own / "failed.txt").is_file():
-        return "failed: " + (own / "failed.txt").read_text(encoding="utf-8").strip()
-    events = [line["event"] for line in read_lines(own / "history.jsonl") if isinstance(line, dict) and "event" in line]
+        return "failed: " + (own / "failed.txt").read_text(encoding="utf-8", errors="replace").strip()
+    events = [line["event"] for line in read_lines(own / "history.jsonl")
+              if isinstance(line, dict) and isinstance(line.get("event"), str)]
     if not events:
         return "never started"
     return {"requeued": "waits to go on from its checkpoint", "interrupted": "interrupted, its checkpoint is kept",
@@ -37,8 +38,8 @@ def read_records(folder):
         try:
             document = read_json(folder.record(point))
             found[index] = document | {"benchmarks": judged(document)}
-            tables.check(point, found[index])
-        except (ToolError, KeyError, TypeError, AttributeError) as error:
+            tables.check(folder, index, found[index])
+        except (ToolError, *MISFITS) as error:
             found.pop(index, None)
             missing[index] = f"its record is damaged ({error!r}): remove it to run the point again"
     return found, missing

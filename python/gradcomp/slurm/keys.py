@@ -8,6 +8,7 @@ from . import ROOT
 TRAIN, TUNE, ALLREDUCE = "gradcomp-train", "gradcomp-tune", "gradcomp-allreduce"
 CONTROLS = ("fp32", "fp16", "bf16", "no_exchange")
 SPEC = r"[a-z0-9_]+(:[a-z0-9_]+=[^:,]+)*"  # a name with its options; the program knows which names there are
+LINE = r"[^\s\0]([^\n\0]*[^\s\0])?"  # with spaces inside, as names of files may have
 
 
 def method_names():
@@ -65,7 +66,7 @@ KEYS = {
     "transport": _text("a transport of gradcomp-methods --list=transports", SPEC, "--transport"),
     "seed": _whole(0, "--seed", (TRAIN, ALLREDUCE)),
     "model": _text("a model of gradcomp-train --help", r"[a-z0-9_]+", "--model", (TRAIN,)),
-    "data": _text("a data set of gradcomp-train --help", r"\S+", "--data", (TRAIN,)),
+    "data": _text("a data set of gradcomp-train --help", LINE, "--data", (TRAIN,)),
     "strategy": _text("a strategy of gradcomp-methods --list=strategies, name:key=value", SPEC, "--strategy", (TRAIN,)),
     "sampler": _text("a sampler of gradcomp-methods --list=samplers, name:key=value", SPEC, "--sampler", (TRAIN,)),
     "bucket_kib": Key("'auto' or a whole number from 1", lambda v: v == "auto" or (type(v) is int and v >= 1), "--bucket-kib",
@@ -78,7 +79,7 @@ KEYS = {
     "skew": _real("--skew"), "quality_tolerance": _real("--quality-tolerance"),
     "optimiser": _choice(("sgd", "adamw"), "--optimiser"), "decay": _choice(("cosine", "constant"), "--decay"),
     "target": _text("accuracy=X or perplexity=X", r"(accuracy|perplexity)=[0-9.]+", "--target", (TRAIN,)),
-    "rates": _text("a file of gradcomp-tune, relative to the experiment's folder", r"\S+", "--rates", (TRAIN,)),
+    "rates": _text("a file of gradcomp-tune, relative to the experiment's folder", LINE, "--rates", (TRAIN,)),
     "sizes": _text("numbers of elements with commas between them", r"\d+(,\d+)*", "--sizes", (ALLREDUCE,)),
     "repetitions": _whole(1, "--repetitions", (ALLREDUCE,)),
 }

@@ -4,7 +4,7 @@ import re
 import shlex
 import subprocess
 
-from gradcomp.errors import ToolError
+from gradcomp.errors import ToolError, taking
 from gradcomp.json_files import read_json
 from gradcomp.output.files import write_whole
 
@@ -15,7 +15,7 @@ from .folder import add_line, read_lines
 def _slurm(*words):
     """The output of a Slurm command."""
     try:
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        done = subprocess.run(words, capture_output=True, encoding="utf-8", errors="replace", check=False)
     except OSError as error:
         raise ToolError(f"cannot start {words[0]}: {error.strerror} (is Slurm's client on PATH? SCHEDULER=none needs "
                       "none)") from error
@@ -40,7 +40,7 @@ def _list(folder):
 
 def _submitted(folder):
     """The job numbers of all arrays that were submitted for this folder."""
-    return {line["job"] for line in read_lines(_list(folder)) if isinstance(line, dict) and "job" in line}
+    return {line["job"] for line in read_lines(_list(folder)) if isinstance(line, dict) and isinstance(line.get("job"), str)}
 
 
 def queued(folder):
@@ -51,7 +51,7 @@ def queued(folder):
     found = {}
     for line in _slurm("squeue", "--me", "--noheader", "--array", "--format=%F %K %t").splitlines():
         words = line.split()  # other lines name clusters
-        if len(words) == 3 and words[0] in known and words[2] != "CG" and words[1].isdigit():
+        if len(words) == 3 and words[0] in known and words[2] != "CG" and words[1].isdecimal():
             found[int(words[1])] = words[0]
     return found
 
@@ -76,20 +76,34 @@ def gather_words(folder, jobs):
     return ["sbatch", "--parsable", *after, str(folder.path / "jobs" / "gather.sbatch")]
 
 
-def _submit_gather(folder, jobs):
-    """Submits the job that gathers after `jobs`. A waiting one of an earlier submission is cancelled."""
-    known = folder.path / "jobs" / "gather.json"
-    if known.is_file():
-        subprocess.run(["scancel", "--state=PENDING", read_json(known)["job"]], capture_output=True, check=False)
+def _last_job(folder):
+    """The file that keeps the number of the last job."""
+    return folder.path / "jobs" / "gather.json"
+
+
+def _earlier(folder):
+    """The number of the last job of an earlier submission, or None."""
+    path = _last_job(folder)
+    if not path.is_file():
+        return None
+    kept = read_json(path)
+    with taking(f"'{path}' does not tell a job; remove it and cancel the job that gathers"):
+        return str(int(kept["job"]))
+
+
+def _submit_gather(folder, jobs, earlier):
+    """Submits the job that gathers after `jobs`. The `earlier` one is cancelled if it waits."""
+    if earlier:
+        subprocess.run(["scancel", "--state=PENDING", earlier], capture_output=True, check=False)
     write_whole(folder.path / "jobs" / "gather.sbatch", script.gather(folder))
     last = _number(_slurm(*gather_words(folder, jobs)))
-    write_whole(known, json.dumps({"job": last}) + "\n")
+    write_whole(_last_job(folder), json.dumps({"job": last}) + "\n")
     return last
 
 
 def submit(folder):
     """Submits the points that are neither finished nor queued, and the last job. Returns 0."""
-    waiting = queued(folder)
+    waiting, earlier = queued(folder), _earlier(folder)
     todo = [index for index in folder.unfinished() if index not in waiting]
     jobs = sorted(set(waiting.values()))
     for name, text, members in arrays(folder, todo):
@@ -99,7 +113,7 @@ def submit(folder):
         add_line(_list(folder), {"job": job, "points": members})
         jobs.append(job)
         print(f"job array {job}: {len(members)} points, {name}")
-    last = _submit_gather(folder, jobs)
+    last = _submit_gather(folder, jobs, earlier)
     finished = len(folder.points) - len(folder.unfinished())
     print(f"{finished} points are finished, {len(waiting)} were queued before")
     print(f"job {last} gathers when all others have ended: {folder.path}/report")

@@ -1,6 +1,8 @@
 """Reads the output of slurm/rank_map, one line per rank, and says which ranks share cores or devices."""
+import re
 from collections import defaultdict
 
+LINE = re.compile(r"^rank_map ([0-9]+) (\S+) (\S+) (\S+) ([0-9]{1,6}(?:[-,][0-9]{1,6})*)$", re.MULTILINE)
 HEADER = ("rank", "local", "host", "device", "cpus")
 
 
@@ -15,8 +17,7 @@ def cpus_of(mask):
 
 def read(said):
     """[(rank, local rank, host, device, mask)] by rank. Other lines (of MPI, banners) are skipped."""
-    lines = [line.split() for line in said.splitlines() if line.startswith("rank_map ")]
-    return sorted((int(line[1]), *line[2:6]) for line in lines if len(line) == 6)
+    return sorted((int(rank), *others) for rank, *others in LINE.findall(said))
 
 
 def warnings(rows):

@@ -1,7 +1,6 @@
 """Reads slurm/systems/NAME.checks.toml, beside NAME.env: on how many nodes ReFrame checks a system, and what it expects."""
-import tomllib
-
 from gradcomp.errors import ToolError
+from gradcomp.json_files import read_toml
 
 CHECKS = ("Allreduce", "Compress", "Step")
 ENTRIES = {"value": "a number above 0", "lower": "a fraction from -1 to 0", "upper": "a fraction from 0",
@@ -50,14 +49,7 @@ def _nodes(path, content, system):
 
 def read_references(path, system):
     """(numbers of nodes, {(check, nodes): {figure: (value, lower, upper, unit)}}); empty for a system without a file."""
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        content = {}
-    except OSError as error:
-        raise ToolError(f"cannot read '{path}': {error.strerror}") from error
-    except ValueError as error:
-        raise ToolError(f"{path}: not valid TOML: {error}") from error
+    content = read_toml(path) if path.exists() else {}
     nodes, found = _nodes(path, content, system), {}
     tables = [f"n{number}" for number in nodes]
     for check, parts in content.items():

@@ -80,15 +80,19 @@ def _check(path, name, value):
                           f"{', '.join(f'{{{place}}}' for place in PLACES)} (a brace of the shell is written twice)")
 
 
-def read_system(path):
-    """Reads the system of a file and checks every value."""
-    values = dict(DEFAULTS)
-    for name, value in _assignments(path):
-        if name not in DEFAULTS:
-            raise ToolError(f"{path}: unknown variable {name}: allowed are {', '.join(DEFAULTS)}")
-        _check(path, name, value)
-        values[name] = value
-    lacking = [name for name, value in values.items() if value is None]
+def known_system(path, name, values):
+    """The system of values that were read from a file, each of which is checked."""
+    for variable, value in values.items():
+        if variable not in DEFAULTS:
+            raise ToolError(f"{path}: unknown variable {variable}: allowed are {', '.join(DEFAULTS)}")
+        _check(path, variable, value)
+    values = DEFAULTS | values
+    lacking = [variable for variable, value in values.items() if value is None]
     if lacking:
         raise ToolError(f"{path}: {lacking[0]} is not set: every system needs it")
-    return System(path.stem, values)
+    return System(name, values)
+
+
+def read_system(path):
+    """Reads the system of a file and checks every value."""
+    return known_system(path, path.stem, dict(_assignments(path)))

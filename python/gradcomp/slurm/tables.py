@@ -1,6 +1,7 @@
 """Tables of a sweep, one row for each point and method, with the fabric in every row."""
 import csv
 import io
+import types
 
 from gradcomp.output import text
 
@@ -12,7 +13,7 @@ DASH = "-"
 
 def _mean(row, name, *path):
     """A value of a row, or its mean over seeds."""
-    value = row.get(f"{name}_over_seeds", {}).get("mean") if row.get("run_type") == "aggregate" else row.get(name)
+    value = (row.get(f"{name}_over_seeds") or {}).get("mean") if row.get("run_type") == "aggregate" else row.get(name)
     for key in path:
         value = value.get(key) if isinstance(value, dict) else value
     return value
@@ -77,10 +78,14 @@ def _rows(where, point, record):
     return "training", list(_training(where, point, record))
 
 
-def check(point, record):
+def check(folder, index, record):
     """Raises KeyError or a similar error if a record does not have what the tables need."""
-    if not _rows({"link": record["context"]["gradcomp"]["link"]["kind"]}, point, record)[1]:
+    found = tables(folder, {index: record})
+    if not found:
         raise KeyError("benchmarks")
+    for row in found[0][2]:
+        if not isinstance(row.get("step ms"), (int, float, types.NoneType)):
+            raise TypeError(f"a step of {row['step ms']!r}")
 
 
 def tables(folder, found):
