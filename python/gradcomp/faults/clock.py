@@ -21,7 +21,8 @@ def set_clock(trial, expected):
     """Sets the wall clock of both ranks while they train with a limit of waiting."""
     clock, step = trial.folder / "clock", int(trial.random.choice(STEPS))
     clock.write_text("+0\n", encoding="utf-8")
-    faked = ("env", f"LD_PRELOAD={library()}", f"FAKETIME_TIMESTAMP_FILE={clock}", "FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1")
+    faked = ("env", f"LD_PRELOAD={library()}", f"FAKETIME_TIMESTAMP_FILE={clock}", "FAKETIME_NO_CACHE=1",
+             "FAKETIME_DONT_FAKE_MONOTONIC=1")
     process = trial.start(*RANKS, *faked, *LONG, "--timeout", GONE, "--output", "out.json")
     trial.ranks()
     sleep(trial.random.uniform(0.5, 2))
@@ -37,6 +38,7 @@ def set_clock(trial, expected):
 
 
 FAULTS = (
-    Fault("clock", "the clock of the machine is set", "libfaketime sets the wall clock of both ranks by a minute, an hour or a day, back or "
-          f"forth, while they train with `--timeout {GONE}`", "the training goes on and ends with the same hash, and no time of a step has "
-          "the difference", 20, prepare_suspension, set_clock, lambda: None if library() else "needs libfaketime"),)
+    Fault("clock", "the clock of the machine is set",
+          "libfaketime sets the wall clock of both ranks by a minute, an hour or a day, back or forth, while they train with "
+          f"`--timeout {GONE}`",
+          "the training goes on and ends with the same hash, and no time of a step has the difference", 20, prepare_suspension, set_clock, lambda: None if library() else "needs libfaketime"),)

@@ -30,7 +30,7 @@ def why_not():
 
 def prepare(folder):
     """[(command, its name in error lines, the files before, most bytes that do not suffice)]"""
-    found = []
+    found: list = []
     result, training, tool = folder / "result", folder / "training", folder / "tool"
     for place in (result, training, tool):
         place.mkdir()

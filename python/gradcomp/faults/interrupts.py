@@ -1,6 +1,6 @@
 """Interrupts at random moments: of a training, of programs that write a result, and of tools that write pages."""
+import contextlib
 import json
-import pathlib
 import shutil
 import signal
 import subprocess
@@ -15,8 +15,8 @@ from .trial import LIMIT, Fault, Trial
 
 RANKS = ("mpirun", "-n", "2")
 STEPS = 30
-TRAIN = ("gradcomp-train", "--data", "shapetex10:train=64:test=32", "--model", "resnet8", "--batch", "4", "--steps", STEPS, "--block", "5",
-         "--evaluate-every", "10", "--methods", "fp32,top_k:ratio=0.01", "--no-controls")
+TRAIN = ("gradcomp-train", "--data", "shapetex10:train=64:test=32", "--model", "resnet8", "--batch", "4", "--steps", STEPS,
+         "--block", "5", "--evaluate-every", "10", "--methods", "fp32,top_k:ratio=0.01", "--no-controls")
 CHECKPOINTS = ("--checkpoint", "checkpoints", "--checkpoint-every", "5", "--output", "out.json")
 ENDING = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)
 PROGRAMS = ((*RANKS, "gradcomp-allreduce", "--sizes", "1024,65536", "--methods", "fp32,top_k", "--repetitions", "3"),
@@ -40,17 +40,21 @@ def is_whole(path, rows):
     return len(document["benchmarks"]) == rows
 
 
-def made(folder, *words, status=0):
+def _said(folder):
+    return (folder.parent / "said").read_text(encoding="utf-8")
+
+
+def made(folder, *words):
     """Runs a command without a fault in `folder` and returns the seconds that it took. Throws ToolError unless it succeeds."""
     trial, begin = Trial("made", 0, folder), time.monotonic()
-    if trial.run(*words) != status:
-        raise ToolError(f"without a fault, {' '.join(map(str, words))} fails: {(folder.parent / 'said').read_text(encoding='utf-8')}")
+    if trial.run(*words) != 0:
+        raise ToolError(f"without a fault, {' '.join(map(str, words))} fails: {_said(folder)}")
     return time.monotonic() - begin
 
 
 def interrupt(trial, process, seconds, kinds, appears=False):
-    """Sends one of the signals `kinds` to the launcher, to one rank or to all processes, at a random moment of the first `seconds`,
-    or as soon as the folder has a hidden file, which is one that is being written."""
+    """Sends one of the signals `kinds`, which it returns, to the launcher, to one rank or to all processes, at a random moment of the
+    first `seconds`. `appears`: as soon as the folder has a hidden file, which is one that is being written."""
     number = kinds[trial.random.integers(len(kinds))]
     target = ("launcher", "one rank", "all processes")[trial.random.integers(3)]
     moment, pause = trial.random.uniform(0, seconds), trial.random.uniform(0.1, 1)
@@ -59,10 +63,8 @@ def interrupt(trial, process, seconds, kinds, appears=False):
         while process.poll() is None and not any(trial.folder.rglob(".*")) and time.monotonic() < end:
             pass
     else:
-        try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(moment)
-        except subprocess.TimeoutExpired:
-            pass
     found = trial.processes()
     ranks = sorted(process for process, rank in found.items() if rank is not None)
     if target == "launcher" or (target == "one rank" and not ranks):
@@ -113,7 +115,7 @@ def interrupt_training(trial, shared):
         trial.require_gone()
     trial.count_parts()
     names = {path.name for path in folder.rglob("*") if path.is_file()}
-    trial.check(names == {"checkpoint.json", *(f"rank{rank}_step{STEPS}.ckpt" for rank in range(2))}, "other files stay in the checkpoint")
+    trial.check(names == {"checkpoint.json", *(f"rank{rank}_step{STEPS}.ckpt" for rank in range(2))}, "other files stay")
 
 
 def prepare_results(folder):
@@ -137,7 +139,7 @@ def interrupt_result(trial, shared):
     kept = output.read_bytes() == old
     trial.check(kept or is_whole(output, rows), "the result is neither the earlier one nor the new one")
     trial.check(status != 0 or not kept, "status 0 without a result")
-    trial.notes += ["earlier result" if kept else "new result"]
+    trial.notes.append("earlier result" if kept else "new result")
     trial.count_parts()
     trial.check(trial.run(*words, "--output", output) == 0 and is_whole(output, rows), "the program cannot be started again")
 
@@ -169,19 +171,19 @@ def prepare_tools(folder):
     made(folder, "gradcomp-evaluate", "--data", "laplace", "--size", "4099", "--methods", "fp32,top_k", "--output", results / "two.json")
     tools = ROOT / "tools"
     compare = (tools / "gradcomp-compare", results / "a", results / "b")
-    commands = [((tools / "report", "pages", "--markdown", "pages/report.md"), ("one.json", "two.json")),
-                ((*compare, "--json", "pages/out.json", "--markdown", "pages/out.md"), ()),
-                ((tools / "gradcomp-history", "add", "pages", results / "a", "--allow-dirty"), ())]
+    commands = [(tools / "report", "pages", "--markdown", "pages/report.md"),
+                (*compare, "--json", "pages/out.json", "--markdown", "pages/out.md"),
+                (tools / "gradcomp-history", "add", "pages", results / "a", "--allow-dirty")]
     found = []
-    for number, (words, inputs) in enumerate(commands):
+    for words in commands:
         pages = folder / "pages"
         shutil.rmtree(pages, ignore_errors=True)
         pages.mkdir()
-        if inputs:
-            shutil.copy(results / inputs[1], pages)
+        if "report" in str(words[0]):
+            shutil.copy(results / "two.json", pages)
             made(folder, *words)
-            shutil.copy(results / inputs[0], pages)
-        elif number == 1:
+            shutil.copy(results / "one.json", pages)
+        if "compare" in str(words[0]):
             for name in ("out.json", "out.md"):
                 (pages / name).write_text("an earlier page\n", encoding="utf-8")
         before = content(pages)
@@ -189,8 +191,8 @@ def prepare_tools(folder):
         status = Trial("made", 0, folder).run(*words)
         seconds = time.monotonic() - begin
         after = content(pages)
-        if status not in (0, 1, 3) or after == before:
-            raise ToolError(f"without a fault, {words[0].name} fails: {pathlib.Path(folder.parent / 'said').read_text(encoding='utf-8')}")
+        if status not in (0, 1, 3) or after == before:  # a comparison may end with any verdict
+            raise ToolError(f"without a fault, {words[0]} fails: {_said(folder)}")
         found.append((words, seconds, before, after))
     return found
 
@@ -210,7 +212,7 @@ def interrupt_tool(trial, shared):
     trial.check(all(data in (before.get(name), after.get(name)) for name, data in found.items()), "a file is half written")
     trial.check(all(name in found for name in before), "an earlier file is gone")
     trial.check(found in (before, after), "some files are new and some are not")
-    trial.notes += ["earlier files" if found == before else "new files"]
+    trial.notes.append("earlier files" if found == before else "new files")
     trial.count_parts()
     trial.run(*words)
     trial.check(after.items() <= content(pages).items(), "the tool cannot be started again")  # a history adds its verdict
@@ -219,13 +221,13 @@ def interrupt_tool(trial, shared):
 ANY = "SIGKILL, SIGINT or SIGTERM"
 FAULTS = (
     Fault("training", "an interrupted training",
-          f"{ANY}, or SIGSTOP and SIGCONT, to the launcher, one rank or all processes, at a random moment of a training on two ranks with "
-          "checkpoints",
-          "the same command, with `--resume` if there is a checkpoint, ends with the same hash of the parameters and the same curve; the "
-          "earlier result stays until the new one is whole", 200, prepare_training, interrupt_training),
+          f"{ANY}, or SIGSTOP and SIGCONT, to the launcher, one rank or all processes, at a random moment of a training on two ranks "
+          "with checkpoints",
+          "the same command, with `--resume` if there is a checkpoint, ends with the same hash of the parameters and the same curve; "
+          "the earlier result stays until the new one is whole", 200, prepare_training, interrupt_training),
     Fault("results", "an interrupted program that replaces a result",
-          f"{ANY} at a random moment of `gradcomp-allreduce`, `gradcomp-bench` and `gradcomp-evaluate`, or while the result is being written",
+          f"{ANY} at a random moment of `gradcomp-allreduce`, `gradcomp-bench` and `gradcomp-evaluate`, or while the result is written",
           "the earlier result is whole, or the new one is", 60, prepare_results, interrupt_result),
     Fault("tools", "an interrupted tool that replaces pages",
-          f"{ANY} at a random moment of `tools/report`, `gradcomp-compare` and `gradcomp-history add`, or while files are being written",
+          f"{ANY} at a random moment of `tools/report`, `gradcomp-compare` and `gradcomp-history add`, or while files are written",
           "all earlier files are whole, or all new ones are", 60, prepare_tools, interrupt_tool))

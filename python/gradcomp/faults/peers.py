@@ -9,14 +9,17 @@ from gradcomp.errors import ToolError
 from gradcomp.links import cli as links
 from gradcomp.places import ROOT
 
-from .interrupts import RANKS, TRAIN, is_whole, made, outcome
-from .trial import GONE, RANK, Fault
+from .interrupts import RANKS, STEPS, TRAIN, is_whole, made, outcome
+from .trial import GONE, Fault
 
 REDUCE = ("gradcomp-allreduce", "--sizes", "1024", "--methods", "fp32", "--repetitions", "3")
-ON_ONE_RANK = 'rank=$1; other=$2; own=$3; shift 3; [ "$OMPI_COMM_WORLD_RANK" != "$rank" ] || { shift; set -- "$other" "$@" $own; }; exec "$@"'
+ON_ONE_RANK = """rank=$1 other=$2 own=$3
+shift 3
+if [ "$OMPI_COMM_WORLD_RANK" = "$rank" ]; then shift && set -- "$other" "$@" $own; fi
+exec "$@\""""
 OPTIONS = {"gradcomp-train": ("--lr 0.3", "--seed 9", "--momentum 0.5", "--optimiser adamw", "--clip 1", "--timeout 60"),
            "gradcomp-allreduce": ("--untimed 9", "--link 1Gbit/s", "--raw", "--density-tolerance 0.5", "--timeout 60")}
-LONG = tuple(2000 if word == 30 else word for word in TRAIN)  # steps, so that it lasts longer than the fault
+LONG = (*(1000 if word == STEPS else word for word in TRAIN[:-3]), "--methods", "top_k:ratio=0.01", "--no-controls")  # outlasts faults
 SUSPENDED = 6  # seconds, twice the limit
 CUT = 3  # seconds
 RATE = "50mbit"
@@ -68,12 +71,12 @@ def prepare_suspension(folder):
 
 def suspend(trial, expected):
     """Stops all processes of a job for longer than the limit."""
-    launcher = trial.seed % 2 == 1
+    which = ("all ranks", "all processes")[trial.seed % 2]
     process = trial.start(*RANKS, *LONG, "--timeout", SUSPENDED / 2, "--output", "out.json")
     ranks = trial.ranks()
     time.sleep(trial.random.uniform(1, 2))
-    stopped = list(trial.processes()) if launcher else ranks
-    trial.injected = f"{'all processes' if launcher else 'all ranks'} stopped for {SUSPENDED} s" if process.poll() is None else "ended before"
+    stopped = ranks if which == "all ranks" else list(trial.processes())
+    trial.injected = f"{which} stopped for {SUSPENDED} s" if process.poll() is None else "ended before"
     trial.signal(signal.SIGSTOP, stopped)
     time.sleep(SUSPENDED)
     trial.signal(signal.SIGCONT, stopped)
@@ -113,7 +116,9 @@ def cut(trial, shared, seconds, limit):
     inside = _inside(trial)
     _set_link(trial, inside, "down")
     time.sleep(seconds)
-    _set_link(trial, inside, "up")
+    over = process.poll() is not None
+    if not over:
+        _set_link(trial, inside, "up")
     trial.injected = f"link down for {seconds} s, --timeout {limit}"
     status = trial.end(process)
     trial.require_gone()
@@ -127,7 +132,7 @@ def cut(trial, shared, seconds, limit):
         trial.check(status not in (0, None), f"status {status}")
         trial.check(1 <= len(lines) <= 2 and all(f"within {limit} s" in line for line in lines), "no line that says so")
         trial.check(not (trial.folder / "out.json").exists(), "a result is there")
-        trial.notes.append(f"{len(lines)} lines, status not 0")
+        trial.notes.append(f"{len(lines)} line{'s' if len(lines) > 1 else ''}, {'before' if over else 'after'} the link came back")
 
 
 FAULTS = (

@@ -117,7 +117,8 @@ class Trial:
 
     def row(self):
         """The row of the record."""
-        return {"name": f"{self.fault}/{self.seed}", "injected": self.injected, "lost": self.lost, "parts": self.parts, "notes": self.notes}
+        return {"name": f"{self.fault}/{self.seed}", "injected": self.injected, "lost": self.lost, "parts": self.parts,
+                "notes": self.notes}
 
 
 # Two ranks and other work share few cores: each rank has one thread, and who waits leaves the core to who computes.
