@@ -41,4 +41,5 @@ FAULTS = (
     Fault("clock", "the clock of the machine is set",
           "libfaketime sets the wall clock of both ranks by a minute, an hour or a day, back or forth, while they train with "
           f"`--timeout {GONE}`",
-          "the training goes on and ends with the same hash, and no time of a step has the difference", 20, prepare_suspension, set_clock, lambda: None if library() else "needs libfaketime"),)
+          "the training goes on and ends with the same hash, and no time of a step has the difference", 10,
+          prepare_suspension, set_clock, lambda: None if library() else "needs libfaketime"),)

@@ -96,6 +96,6 @@ def prepare_print(folder):
 FAULTS = (
     Fault("disk", "a full disk",
           "a file system of random size in a mount namespace, on which a program or tool that replaces files cannot write all of them",
-          "one line, a status that is not 0, every earlier file as it was, no temporary file", 70, prepare, run, why_not),
+          "one line, a status that is not 0, every earlier file as it was, no temporary file", 42, prepare, run, why_not),
     Fault("output", "nobody takes what is printed", "`/dev/full` as the standard output of a program or tool",
           "one line, a status that is not 0, and the whole result file", 18, prepare_print, print_to_nowhere))

@@ -230,4 +230,4 @@ FAULTS = (
           "the earlier result is whole, or the new one is", 60, prepare_results, interrupt_result),
     Fault("tools", "an interrupted tool that replaces pages",
           f"{ANY} at a random moment of `tools/report`, `gradcomp-compare` and `gradcomp-history add`, or while files are written",
-          "all earlier files are whole, or all new ones are", 60, prepare_tools, interrupt_tool))
+          "all earlier files are whole, or all new ones are", 45, prepare_tools, interrupt_tool))

@@ -137,16 +137,16 @@ def cut(trial, shared, seconds, limit):
 
 FAULTS = (
     Fault("build", "one rank has another build", "one rank runs a copy of the program in which the commit of its sources is another one",
-          "one line, a status that is not 0, and the earlier result as it was", 40, prepare_builds,
+          "one line, a status that is not 0, and the earlier result as it was", 20, prepare_builds,
           lambda trial, shared: start_unlike(trial, shared, None, "build")),
     Fault("options", "one rank has other options", "one rank has one option with another value",
-          "one line, a status that is not 0, and the earlier result as it was", 40, lambda folder: None,
+          "one line, a status that is not 0, and the earlier result as it was", 20, lambda folder: None,
           lambda trial, shared: start_unlike(trial, None, OPTIONS, "options")),
     Fault("suspended", "a suspended job", f"SIGSTOP to all ranks, or to the launcher too; SIGCONT after {SUSPENDED} s, with "
-          f"`--timeout {SUSPENDED // 2}`", "the training goes on and ends with the same hash", 20, prepare_suspension, suspend),
+          f"`--timeout {SUSPENDED // 2}`", "the training goes on and ends with the same hash", 10, prepare_suspension, suspend),
     Fault("cut", "a link is cut and comes back", f"`ip link set down` for {CUT} s at the switch between two network namespaces, then "
-          f"`up`, with `--timeout {GONE}`", "the training goes on and ends with the same hash", 10, prepare_suspension,
+          f"`up`, with `--timeout {GONE}`", "the training goes on and ends with the same hash", 6, prepare_suspension,
           lambda trial, shared: cut(trial, shared, CUT, GONE), links.why_not),
     Fault("cut-for-long", "a link is cut for longer than the limit", f"the same for {3 * CUT} s, with `--timeout {CUT}`",
-          "a line of each rank that can still be heard, a status that is not 0, no process left", 10, prepare_suspension,
+          "a line of each rank that can still be heard, a status that is not 0, no process left", 6, prepare_suspension,
           lambda trial, shared: cut(trial, shared, 3 * CUT, CUT), links.why_not))
