@@ -1,5 +1,4 @@
 """docs/reliability.md: some trials of every fault lose nothing, a loss is noticed, and the page counts what its records say."""
-import os
 import pathlib
 import shutil
 import signal
@@ -10,7 +9,7 @@ import pytest
 pytest.importorskip("scipy.stats")
 pytest.importorskip("matplotlib")
 from gradcomp.faults import interrupts
-from gradcomp.faults.trial import Trial
+from gradcomp.faults.trial import BEFORE, Trial
 from gradcomp.pages import reliability
 from test_schema import BIN
 
@@ -36,8 +35,8 @@ def test_a_fault_costs_nothing(name, tmp_path, monkeypatch):
     for variable, value in (("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
                             ("PRTE_MCA_rmaps_default_mapping_policy", ":OVERSUBSCRIBE")):
         monkeypatch.setenv(variable, value)
-    rows = reliability.try_out(fault, reliability.QUICK, tmp_path / "trials")
-    assert [row["lost"] for row in rows] == [[]] * reliability.QUICK, rows
+    rows = reliability.try_out(fault, fault.few, tmp_path / "trials")
+    assert [row["lost"] for row in rows] == [[]] * fault.few, rows
 
 
 def test_the_same_seed_gives_the_same_fault(tmp_path):
@@ -88,13 +87,12 @@ def test_pages_of_which_some_are_new_are_a_loss(trial, script, lost):
 
 
 def test_the_page_counts_what_was_lost():
-    rows = [{"name": f"disk/{seed}", "lost": lost, "parts": parts, "notes": []}
+    rows = [{"name": f"disk/{seed}", "injected": "x", "lost": lost, "parts": parts, "notes": []}
             for seed, (lost, parts) in enumerate([([], 0), (["hangs"], 0), (["hangs", "a file is half written"], 2), ([], 1)])]
     assert reliability.lost(rows) == "2 hangs, 1 a file is half written; hidden temporary files stayed 2 times"
     assert reliability.lost(rows[:1]) == "nothing"
-    records = {"disk": types.SimpleNamespace(rows=rows)}
+    records = {"disk": types.SimpleNamespace(rows=[*rows, rows[0] | {"injected": BEFORE}])}
     said = reliability.answer(records)
-    assert said.startswith("In 4 trials of 1 kinds of faults, injected into real processes, 2 lost nothing")
-    assert "2 lost something: `disk`." in said
+    assert said.startswith("Of 4 faults of 1 kinds, injected into real processes, 2 cost anything (`disk`). After the others, no ")
+    assert "none cost anything. After them, no " in reliability.answer({"disk": types.SimpleNamespace(rows=rows[:1])})
     assert reliability.PAGE.broken(records) and not reliability.PAGE.broken({"disk": types.SimpleNamespace(rows=rows[:1])})
-    assert os.path.basename(reliability.PAGE.home) == "docs"

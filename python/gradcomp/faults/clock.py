@@ -6,7 +6,7 @@ from gradcomp.json_files import read_json
 
 from .interrupts import RANKS, outcome
 from .peers import LONG, prepare_suspension
-from .trial import GONE, Fault
+from .trial import BEFORE, GONE, Fault
 
 LIBRARIES = "usr/*lib/*/faketime/libfaketimeMT.so.1", "usr/local/lib/faketime/libfaketimeMT.so.1"
 STEPS = (-86400, -3600, -60, 60, 3600, 86400)  # seconds
@@ -27,7 +27,7 @@ def set_clock(trial, expected):
     trial.ranks()
     sleep(trial.random.uniform(0.5, 2))
     clock.write_text(f"{step:+}\n", encoding="utf-8")
-    trial.injected = f"clock set by {step:+} s" if process.poll() is None else "ended before"
+    trial.injected = f"clock set by {step:+} s" if process.poll() is None else BEFORE
     status = trial.end(process)
     trial.require_gone()
     trial.check(status == 0, f"status {status}")

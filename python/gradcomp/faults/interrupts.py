@@ -11,7 +11,7 @@ from gradcomp.json_files import read_json
 from gradcomp.places import ROOT
 from gradcomp.results.schema import require_file
 
-from .trial import LIMIT, Fault, Trial
+from .trial import BEFORE, LIMIT, Fault, Trial
 
 RANKS = ("mpirun", "-n", "2")
 STEPS = 30
@@ -73,7 +73,7 @@ def interrupt(trial, process, seconds, kinds, appears=False):
         chosen = [ranks[trial.random.integers(len(ranks))]]
     else:
         chosen = list(found)
-    trial.injected = f"{signal.Signals(number).name} to {target}" if process.poll() is None else "ended before"
+    trial.injected = f"{signal.Signals(number).name} to {target}" if process.poll() is None else BEFORE
     trial.signal(number, chosen)
     if number == signal.SIGSTOP:
         time.sleep(pause)

@@ -3,6 +3,7 @@ import pathlib
 import re
 import shutil
 import signal
+import subprocess
 import time
 
 from gradcomp.errors import ToolError
@@ -10,7 +11,7 @@ from gradcomp.links import cli as links
 from gradcomp.places import ROOT
 
 from .interrupts import RANKS, STEPS, TRAIN, is_whole, made, outcome
-from .trial import GONE, Fault
+from .trial import BEFORE, GONE, Fault
 
 REDUCE = ("gradcomp-allreduce", "--sizes", "1024", "--methods", "fp32", "--repetitions", "3")
 ON_ONE_RANK = """rank=$1 other=$2 own=$3
@@ -76,7 +77,7 @@ def suspend(trial, expected):
     ranks = trial.ranks()
     time.sleep(trial.random.uniform(1, 2))
     stopped = ranks if which == "all ranks" else list(trial.processes())
-    trial.injected = f"{which} stopped for {SUSPENDED} s" if process.poll() is None else "ended before"
+    trial.injected = f"{which} stopped for {SUSPENDED} s" if process.poll() is None else BEFORE
     trial.signal(signal.SIGSTOP, stopped)
     time.sleep(SUSPENDED)
     trial.signal(signal.SIGCONT, stopped)
@@ -100,8 +101,9 @@ def _inside(trial):
     raise ToolError("shaped-links has no process inside its namespaces")
 
 
-def _set_link(trial, inside, state):
-    made(trial.folder, "nsenter", "--target", inside, "--mount", "--net", "--root", "ip", "-n", "sw", "link", "set", "p2", state)
+def _set_link(inside, state):
+    words = ["nsenter", "--target", str(inside), "--mount", "--net", "--root", "ip", "-n", "sw", "link", "set", "p2", state]
+    subprocess.run(words, check=True)
 
 
 def cut(trial, shared, seconds, limit):
@@ -114,11 +116,11 @@ def cut(trial, shared, seconds, limit):
         return
     time.sleep(trial.random.uniform(1, 3))
     inside = _inside(trial)
-    _set_link(trial, inside, "down")
+    _set_link(inside, "down")
     time.sleep(seconds)
     over = process.poll() is not None
     if not over:
-        _set_link(trial, inside, "up")
+        _set_link(inside, "up")
     trial.injected = f"link down for {seconds} s, --timeout {limit}"
     status = trial.end(process)
     trial.require_gone()
@@ -148,5 +150,5 @@ FAULTS = (
           f"`up`, with `--timeout {GONE}`", "the training goes on and ends with the same hash", 6, prepare_suspension,
           lambda trial, shared: cut(trial, shared, CUT, GONE), links.why_not),
     Fault("cut-for-long", "a link is cut for longer than the limit", f"the same for {3 * CUT} s, with `--timeout {CUT}`",
-          "a line of each rank that can still be heard, a status that is not 0, no process left", 6, prepare_suspension,
+          "a line of each rank that can still be heard, a status that is not 0, no process left", 6, lambda folder: None,
           lambda trial, shared: cut(trial, shared, 3 * CUT, CUT), links.why_not))

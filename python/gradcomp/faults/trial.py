@@ -14,6 +14,7 @@ LIMIT = 120  # seconds after which a job counts as hanging; the machine may be b
 GONE = 20  # seconds after which a process that should have ended counts as left
 MARK = "FAULT_TRIAL"  # variable of the environment by which the processes of a trial are known, whoever their parent is
 RANK = "OMPI_COMM_WORLD_RANK"
+BEFORE = "ended before"  # in place of what was injected, if the job had ended
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,6 +29,11 @@ class Fault:
     prepare: Callable  # prepare(folder) returns what all trials share
     run: Callable  # run(trial, shared) injects the fault once
     why_not: Callable = lambda: None  # the reason why it cannot be injected on this machine
+
+    @property
+    def few(self):
+        """Number of trials of a check that takes a minute."""
+        return max(1, min(3, self.seeds // 10))
 
 
 class Trial:
@@ -118,7 +124,7 @@ class Trial:
     def row(self):
         """The row of the record."""
         return {"name": f"{self.fault}/{self.seed}", "injected": self.injected, "lost": self.lost, "parts": self.parts,
-                "notes": self.notes}
+                "notes": [] if self.lost else self.notes}
 
 
 # Two ranks and other work share few cores: each rank has one thread, and who waits leaves the core to who computes.
