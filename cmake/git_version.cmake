@@ -10,7 +10,7 @@ if(GIT)
   if(rc EQUAL 0)
     set(hash ${out})
     execute_process(COMMAND ${GIT} -c safe.directory=* -C ${SOURCE} status --porcelain -- .
-                            :!docs/results :!docs/rates :!docs/images
+                            :!docs/results :!docs/rates :!docs/images :!docs/reliability.md
                     OUTPUT_VARIABLE out ERROR_QUIET)
     if(NOT out STREQUAL "")
       set(dirty true)

@@ -3,6 +3,7 @@ import contextlib
 import math
 import os
 import pathlib
+import signal
 import stat
 import subprocess
 import sys
@@ -150,6 +151,23 @@ def test_all_files_or_none(tmp_path):
         with pytest.raises(ToolError, match="cannot write"):
             files.write_all({tmp_path / "a": "new", bad: "new"})
         assert (tmp_path / "a").read_text(encoding="utf-8") == "old" and [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_between_two_files_waits_for_the_second(tmp_path, monkeypatch, number):
+    replace = os.replace
+
+    def interrupted(*names):
+        replace(*names)
+        signal.raise_signal(number)
+    monkeypatch.setattr(os, "replace", interrupted)
+    before = signal.signal(number, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            files.write_all({tmp_path / "a": "new", tmp_path / "b": "new"})
+    finally:
+        signal.signal(number, before)
+    assert {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()} == {"a": "new", "b": "new"}
 
 
 def test_a_full_disk_leaves_the_old_files(tmp_path):

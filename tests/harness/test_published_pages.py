@@ -27,12 +27,12 @@ def test_a_published_page_follows_from_its_records(name, tmp_path):
     words = ["--page", "--output", made] + (["--images", tmp_path / "images"] if page.images else [])
     done = tool_process.call(lambda: frame.main(page), ROOT / "tools" / page.tool, *words)
     assert done.returncode == 0, done.stderr
-    published = (ROOT / "docs/results" / f"{name}.md").read_text(encoding="utf-8")
+    published = (ROOT / page.home / f"{name}.md").read_text(encoding="utf-8")
     assert made.read_text(encoding="utf-8") == published, f"./run results --page {name} makes it again"
 
 
-@pytest.mark.parametrize("page", sorted(path.relative_to(ROOT).as_posix() for path in (
-    ROOT / "docs/devices.md", *(ROOT / "docs/results").glob("**/*.md"))))
+@pytest.mark.parametrize("page", sorted({f"{page.home}/{name}.md" for name, page in results.PAGES.items()} | {
+    path.relative_to(ROOT).as_posix() for path in (ROOT / "docs/devices.md", *(ROOT / "docs/results").glob("**/*.md"))}))
 def test_a_page_begins_with_a_short_answer(page):
     title, answer = (ROOT / page).read_text(encoding="utf-8").partition("\n## ")[0].split("\n", 1)
     assert title.startswith("# ") and answer.strip() and not answer.lstrip().startswith("Made by"), "the answer comes first"

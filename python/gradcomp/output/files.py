@@ -3,6 +3,7 @@ import contextlib
 import errno
 import itertools
 import os
+import signal
 import stat
 
 from gradcomp.errors import ToolError
@@ -69,10 +70,20 @@ def _new(path, data):
     return made, target
 
 
+@contextlib.contextmanager
+def _signals_later():
+    """An interrupt that comes meanwhile takes effect afterwards."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def write_all(contents):
     """Writes {path: text or bytes}: first new files beside the old ones, then all of them take their names. Links stay links, an
-    old file's mode stays, and a device, a pipe or /dev/stdout is written into. If anything fails before the last step, or an
-    interrupt comes, every old file is as it was. Throws ToolError."""
+    old file's mode stays, and a device, a pipe or /dev/stdout is written into. If anything fails or an interrupt comes before the
+    last step, every old file is as it was; an interrupt in the last step waits for its end. Throws ToolError."""
     made = []
     path = None
     try:
@@ -87,9 +98,10 @@ def write_all(contents):
         for path, data in streams.items():
             with open(os.open(path, os.O_WRONLY | os.O_APPEND), "wb") as file:
                 file.write(data)
-        while made:
-            os.replace(*made[-1])
-            made.pop()
+        with _signals_later():
+            while made:
+                os.replace(*made[-1])
+                made.pop()
     except OSError as error:
         raise ToolError(f"cannot write '{path}': {error.strerror}") from error
     finally:

@@ -36,7 +36,7 @@ def parse(page, arguments=None):
         "all files go to --folder")
     add("--folder", type=pathlib.Path, help=f"where result files go (default: results/{page.name})")
     add("--records", type=pathlib.Path, help=f"where records are kept (default: docs/results/records/{page.name})")
-    add("--output", type=pathlib.Path, help=f"the page (default: docs/results/{page.name}.md)")
+    add("--output", type=pathlib.Path, help=f"the page (default: {page.home}/{page.name}.md)")
     if page.images:
         add("--images", type=pathlib.Path, help="where figures go (default: docs/images)")
     page.arguments(parser)
@@ -44,7 +44,7 @@ def parse(page, arguments=None):
     options.folder = options.folder or pathlib.Path(f"results/{page.name}{'_quick' if options.quick else ''}")
     base = ROOT / options.folder if options.quick else ROOT / "docs/results"
     options.records = ROOT / (options.records or base / "records" / ("" if options.quick else page.name))
-    options.output = options.output or base / f"{page.name}.md"
+    options.output = options.output or (base if options.quick else ROOT / page.home) / f"{page.name}.md"
     if page.images:
         options.images = options.images or (base / "images" if options.quick else ROOT / "docs/images")
     try:

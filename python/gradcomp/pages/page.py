@@ -46,6 +46,7 @@ class Page:
     sources: tuple = ()  # places in the repository, besides those of all pages, whose change makes its records invalid
     preset = ""  # preset of the programs, if `openmp` does not have them
     images = False  # whether it draws figures
+    home = "docs/results"  # folder of the page
     complete = True  # whether a page needs all records
     asks: tuple = ("gradcomp-methods", "--describe", "--model", "resnet8", "--methods", "fp32")  # type of the build
 

@@ -11,6 +11,7 @@
 #include "gradcomp/core/event.hpp"
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/core/thread_device.hpp"
+#include "gradcomp/core/waiting_clock.hpp"
 
 namespace gradcomp {
 namespace comm {
@@ -78,8 +79,11 @@ void QueuedCalls::wait() {
   std::unique_lock lock(queue->mutex);
   const auto over = [&] { return done; };
   if (queue->limit_seconds > 0) {
-    const std::chrono::duration<double> limit(queue->limit_seconds);
-    queue->dead = queue->dead || !queue->ended.wait_for(lock, limit, over);
+    constexpr std::chrono::milliseconds look(50);
+    const double end = waiting_seconds() + queue->limit_seconds;
+    while (!queue->dead && !queue->ended.wait_for(lock, look, over)) {
+      if (waiting_seconds() > end) queue->dead = true;
+    }
     if (queue->dead) queue->fail(calls.front());
   }
   queue->ended.wait(lock, over);
@@ -123,9 +127,9 @@ class LimitedMessages final : public Operation {
   void wait_for_end() {
     constexpr int looks_before_sleep = 200;
     constexpr std::chrono::microseconds pause(20);
-    const auto begin = Clock::now();
+    const double end = waiting_seconds() + queue->limit_seconds;
     for (int look = 0; !landed && !inner.test(); ++look) {
-      if (std::chrono::duration<double>(Clock::now() - begin).count() > queue->limit_seconds) {
+      if (waiting_seconds() > end) {
         queue->give_up();
         queue->fail(first);
       }

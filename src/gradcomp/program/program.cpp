@@ -12,6 +12,7 @@
 #include "gradcomp/comm/agree.hpp"
 #include "gradcomp/comm/transports/mpi.hpp"
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/git_version.hpp"
 #include "gradcomp/core/number.hpp"
 #include "gradcomp/core/standard_output.hpp"
 #include "gradcomp/core/utf8.hpp"
@@ -50,11 +51,16 @@ int run_with_kokkos(int argc, char** argv, const std::function<std::optional<int
   return body();
 }
 
+/// The sources from which this program was built, and how.
+std::string build_text() {
+  return fmt::format("{}, commit {}{}, {}, {}", GRADCOMP_VERSION, GRADCOMP_GIT_HASH,
+                     GRADCOMP_GIT_DIRTY ? " with changes" : "", GRADCOMP_COMPILER, GRADCOMP_BUILD_TYPE);
+}
+
 /// The line that tells why ranks refuse their arguments; empty if none refuses. `own`: the reason of this rank, or an
 /// empty text. The line names the first such rank, unless all of them refuse what they share. Collective.
-std::string refusal_on_any_rank(const std::string& own) {
-  const auto transport = make_mpi(MPI_COMM_WORLD);
-  const auto reasons = gather_texts(*transport, own);
+std::string refusal_on_any_rank(Transport& transport, const std::string& own) {
+  const auto reasons = gather_texts(transport, own);
   const auto first = std::find_if(reasons.begin(), reasons.end(), [](const auto& text) { return !text.empty(); });
   if (first == reasons.end()) return "";
   const bool everywhere = std::count(reasons.begin(), reasons.end(), *first) == std::ssize(reasons);
@@ -148,7 +154,9 @@ int run_program_on_ranks(const char* program, int argc, char** argv, const Parse
       } catch (const std::exception& error) {
         reason = error.what();
       }
-      const std::string refusal = refusal_on_any_rank(reason);
+      const auto transport = make_mpi(MPI_COMM_WORLD);
+      require_same_on_all_ranks(*transport, "build", build_text());  // before options, which another build may not know
+      const std::string refusal = refusal_on_any_rank(*transport, reason);
       if (refusal.empty()) return status;
       if (first) print_error(program, refusal);
       return 2;

@@ -4,6 +4,7 @@
 
 #include "gradcomp/comm/detail/nccl_bootstrap.hpp"
 #include "gradcomp/core/thread_device.hpp"
+#include "gradcomp/core/waiting_clock.hpp"
 
 namespace gradcomp::comm {
 namespace {
@@ -18,10 +19,10 @@ std::shared_ptr<Stream> shared_stream() {
   return stream;
 }
 
-double seconds_since(Clock::time_point time) { return std::chrono::duration<double>(Clock::now() - time).count(); }
+double seconds_since(double time) { return waiting_seconds() - time; }
 
 /// Pauses between two looks of a thread that has waited since `begin`.
-void pause(Clock::time_point begin) {
+void pause(double begin) {
   if (seconds_since(begin) < 1e-3) {
     std::this_thread::yield();
   } else {
@@ -56,7 +57,7 @@ void NcclComm::enter(Group state) {
     const std::lock_guard lock(m_mutex);
     if (state == Group::queuing) require_alive();
     m_group = state;
-    m_group_since = Clock::now();
+    m_group_since = waiting_seconds();
     if (!m_dead.empty()) abort_when_possible();
   }
   if (state == Group::ending) m_watchdog->wake();
@@ -71,7 +72,7 @@ void NcclComm::check(ncclResult_t code, const char* what) {
 
 void NcclComm::depart(const std::shared_ptr<Flight>& flight, const char* what) {
   flight->end.record(exec());
-  flight->since = Clock::now();
+  flight->since = waiting_seconds();
   flight->landed = false;
   flight->what = what;
   {
@@ -92,12 +93,12 @@ bool NcclComm::landed(const Flight& flight) {
 }
 
 void NcclComm::wait(const Flight& flight) {
-  const auto begin = Clock::now();
+  const double begin = waiting_seconds();
   while (!landed(flight)) pause(begin);
 }
 
 void NcclComm::wait_on_host(const std::function<bool()>& ended, const char* what) {
-  const auto begin = Clock::now();
+  const double begin = waiting_seconds();
   while (!ended()) {
     look();
     {

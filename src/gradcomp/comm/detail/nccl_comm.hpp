@@ -22,7 +22,8 @@ namespace gradcomp::comm {
 /// Calls in flight: they have ended when the event `end` has.
 struct Flight {
   Event end;
-  Clock::time_point since, finished;
+  double since = 0;  ///< of waiting_seconds()
+  Clock::time_point finished;
   std::atomic<bool> landed = false;
   const char* what = "";
 };
@@ -103,7 +104,7 @@ class NcclComm {
   std::deque<std::shared_ptr<Flight>> m_in_flight;
   std::string m_dead;  ///< why the communicator was, or will be, aborted; empty if it was not
   Group m_group = Group::none;
-  Clock::time_point m_group_since;  ///< when m_group changed
+  double m_group_since = 0;  ///< when m_group changed, of waiting_seconds()
   std::unique_ptr<Watchdog> m_watchdog;
 };
 

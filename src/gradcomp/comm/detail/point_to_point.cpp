@@ -5,6 +5,7 @@
 
 #include "gradcomp/comm/mpi_session.hpp"
 #include "gradcomp/core/thread_device.hpp"
+#include "gradcomp/core/waiting_clock.hpp"
 
 namespace gradcomp::comm {
 namespace {
@@ -124,13 +125,13 @@ bool PointToPoint::test(Message& message) {
 }
 
 void PointToPoint::wait(Message& message) {
-  const auto begin = Clock::now();
+  const double begin = waiting_seconds();
   std::unique_lock lock(m_mutex);
   ++m_waiting;
   for (int look = 0; !message.ended; ++look) {
     progress();
     if (message.ended) break;
-    if (m_limit_seconds > 0 && std::chrono::duration<double>(Clock::now() - begin).count() > m_limit_seconds) {
+    if (m_limit_seconds > 0 && waiting_seconds() - begin > m_limit_seconds) {
       stop_waiting();
       m_abandoned = true;
       throw Error(fmt::format("mpi: a message {} rank {} with tag {} did not end within {} s; a peer is gone or hangs",

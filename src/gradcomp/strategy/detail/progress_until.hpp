@@ -4,6 +4,7 @@
 #include <optional>
 #include <thread>
 
+#include "gradcomp/core/waiting_clock.hpp"
 #include "gradcomp/measure/stopwatch.hpp"
 #include "gradcomp/measure/timeline.hpp"
 
@@ -17,7 +18,7 @@ template <class Done, class Progress>
                                   const Progress& progress) {
   constexpr int looks_before_sleep = 200;
   constexpr std::chrono::microseconds pause(20);
-  const double begin = now_seconds();
+  const double begin = waiting_seconds();
   std::optional<double> waits_since;
   const auto stop_waiting = [&](double now) {
     if (waits_since && timeline != nullptr) timeline->add_wait(*waits_since, now);
@@ -31,7 +32,7 @@ template <class Done, class Progress>
       continue;
     }
     if (!waits_since) waits_since = now;
-    if (limit_seconds > 0 && now - begin > limit_seconds) return false;
+    if (limit_seconds > 0 && waiting_seconds() - begin > limit_seconds) return false;
     if (++looks < looks_before_sleep) {
       std::this_thread::yield();
     } else {
