@@ -128,6 +128,28 @@ verb_test() {
   return "$status"
 }
 
+# Each family keeps the inputs that reach new code in build/fuzz/corpus, and begins with them the next time.
+verb_fuzz() { # verb_fuzz [FAMILY] [--seconds N]
+  local families=("${fuzzed[@]}") family corpus findings=$project/results/fuzz log=$project/build/fuzz/last.log status=0
+  if [[ $# -gt 0 && $1 != --seconds ]]; then families=("$1") && shift; fi
+  local seconds=${2:-60}
+  build fuzz "${families[@]/#/fuzz_}"
+  mkdir -p "$findings"
+  for family in "${families[@]}"; do
+    corpus=$project/build/fuzz/corpus/$family
+    mkdir -p "$corpus"
+    if OMP_NUM_THREADS=1 OMP_PROC_BIND=false "$project/build/fuzz/fuzz/$family" -max_total_time="$seconds" -timeout=10 \
+      -rss_limit_mb=1024 -print_final_stats=1 -artifact_prefix="$findings/$family-" "$corpus" >"$log" 2>&1; then
+      echo "run: fuzz $family: passed: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs"
+    else
+      grep -v $'^#[0-9]*\t' "$log" >&2
+      echo "run: fuzz $family: failed: $(sed -n 's/.*Test unit written to //p' "$log"); build/fuzz/fuzz/$family FILE repeats it" >&2
+      status=1
+    fi
+  done
+  return $status
+}
+
 verb_mutate() { # some tests have more ranks than cores, as in verb_test
   mpi_environment $(($(cores) + 1)) 1
   export OMP_PROC_BIND=false OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} PYTHONDONTWRITEBYTECODE=1
