@@ -68,7 +68,8 @@ Bytes seed(const Bytes& before, const Vector<std::byte>& section, index_t bytes)
 }  // namespace
 
 void read(Input input) {
-  const auto &indices = all_index_coders(), &values = all_value_coders();
+  const auto& indices = all_index_coders();
+  const auto& values = all_value_coders();
   const std::size_t coder = take(input) % (indices.size() + values.size() + 1);
   index_t kept = 0, elements = 0;
   for (int i = 0; i < 2; ++i) kept |= index_t{take(input)} << (8 * i);
@@ -80,7 +81,8 @@ void read(Input input) {
 
 std::vector<Bytes> seeds() {
   const Exec exec;
-  const auto &indices = all_index_coders(), &values = all_value_coders();
+  const auto& indices = all_index_coders();
+  const auto& values = all_value_coders();
   std::vector<Bytes> all;
   for (const index_t kept : {0, 1, 40, 700}) {
     for (std::size_t c = 0; c < indices.size(); ++c) {

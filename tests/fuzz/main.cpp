@@ -56,8 +56,14 @@ namespace {
 void write_seeds(const std::filesystem::path& folder) {
   int number = 0;
   for (const Bytes& seed : seeds()) {
-    std::ofstream file(folder / fmt::format("seed{:04}", number++), std::ios::binary);
-    file.write(reinterpret_cast<const char*>(seed.data()), static_cast<std::streamsize>(seed.size()));
+    const auto path = folder / fmt::format("seed{:04}", number++);
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(seed.data()), static_cast<std::streamsize>(seed.size()));
+    try {
+      read(seed);
+    } catch (const Error& error) {
+      broken(fmt::format("the seed {} is refused: {}", path.string(), error.what()));
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 // Payloads of every method: whatever arrives, decode_add() refuses it or writes inside its result.
 #include <cstring>
+#include <exception>
 
 #include "conformance/cases.hpp"
 #include "conformance/simulated_rank.hpp"
@@ -46,12 +47,15 @@ void read(Input input) {
   }
   const Vector<std::byte> payload("gradcomp::fuzz::payload", bytes.size());  // of exactly its size
   test::to_device(bytes, payload);
+  std::exception_ptr refused;
   try {
     test::decode_add(*rank.compressor, Exec(), Span<const std::byte>(payload.data(), payload.size()), 1.0f, *rank.state,
                      rank.out.span());
   } catch (const Error&) {
+    refused = std::current_exception();
   }
   if (!rank.out.intact()) broken("decode_add() of '" + method.text + "' wrote outside of its result");
+  if (refused) std::rethrow_exception(refused);
 }
 
 std::vector<Bytes> seeds() {

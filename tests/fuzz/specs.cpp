@@ -28,6 +28,11 @@ void read_methods(const std::string& text) {
   }
 }
 
+void read_data_set(std::string text) {
+  data::check_dataset(text, "data", data::is_any);
+  data::take_length(text, 0);
+}
+
 void read_links(const std::string& text) {
   for (const Link& link : parse_links(text)) parse_link(link.text());
 }
@@ -51,7 +56,7 @@ void read(Input input) {
   else if (kind == layouts)
     read_layout(input);
   else
-    data::check_dataset(text, "data", data::is_any);
+    read_data_set(text);
 }
 
 std::vector<Bytes> seeds() {
@@ -61,8 +66,9 @@ std::vector<Bytes> seeds() {
     for (const Parameter& p : entry.info.parameters) spec += ":" + p.name + "=" + p.default_value;
     all.push_back(with_choice({methods}, spec));
   }
-  for (const char* list : {"top_k:ratio=0.1:index=auto+qsgd:levels=4+huffman:label=a", "fp32,fp16,bf16:label=b",
-                           "qsgd:strategy.period=4:sampler.slices=2:feedback=residual:feedback.beta=0.9"})
+  for (const char* list :
+       {"top_k:ratio=0.1:index=auto:label=a+qsgd+huffman", "fp32,fp16,bf16:label=b,qsgd:coding=elias",
+        "top_k:strategy.period=4:sampler.slices=2:feedback=residual:feedback.beta=0.9"})
     all.push_back(with_choice({methods}, list));
   for (const char* link : {"1Gbit/s,50us", "100kbit/s,2.5Mbit/s,1e9bit/s,1ms", "10Mbit/s"})
     all.push_back(with_choice({links}, link));

@@ -33,13 +33,10 @@ check_arguments() {
       ;;
     clean) [ "$*" = '' ] || [ "$*" = --all ] || usage_error "clean takes --all or nothing, not '$*'" ;;
     fuzz)
-      case " ${fuzzed[*]} --seconds " in
-        *" ${1:---seconds} "*) ;;
-        *) usage_error "fuzz takes --seconds N and a family (${fuzzed[*]}), not '$1'" ;;
-      esac
-      [[ ${1:-} == --seconds ]] || shift $(($# > 0))
-      [[ $# = 0 || ( $# = 2 && $1 = --seconds && $2 =~ ^[1-9][0-9]{0,5}$ ) ]] ||
-        usage_error "fuzz takes at most one family, and then --seconds and a number of at least 1, not '$*'"
+      local family=''
+      if [[ " ${fuzzed[*]} " == *" ${1:-} "* ]]; then family=$1 && shift; fi
+      [[ $* =~ ^(--seconds [1-9][0-9]{0,5})?$ || (-n $family && $# = 1 && -f $1) ]] ||
+        usage_error "fuzz takes a family (${fuzzed[*]}), and then a file or --seconds N, not '$*'"
       ;;
     build) is_preset "${1:-openmp}" || usage_error "no preset '$1': there are ${presets[*]}" ;;
     exec)

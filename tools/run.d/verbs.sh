@@ -129,21 +129,24 @@ verb_test() {
 }
 
 # Each family keeps the inputs that reach new code in build/fuzz/corpus, and begins with them the next time.
-verb_fuzz() { # verb_fuzz [FAMILY] [--seconds N]
-  local families=("${fuzzed[@]}") family corpus findings=$project/results/fuzz log=$project/build/fuzz/last.log status=0
+verb_fuzz() { # verb_fuzz [FAMILY] [--seconds N], or FAMILY FILE, which repeats one input
+  local families=("${fuzzed[@]}") programs=$project/build/fuzz/fuzz family corpus log found status=0
   if [[ $# -gt 0 && $1 != --seconds ]]; then families=("$1") && shift; fi
-  local seconds=${2:-60}
   build fuzz "${families[@]/#/fuzz_}"
-  mkdir -p "$findings"
+  mkdir -p "$project/results/fuzz"
+  export OMP_NUM_THREADS=1 OMP_PROC_BIND=false
+  if ! grep -q '^TracerPid:.0$' /proc/self/status; then export ASAN_OPTIONS=detect_leaks=0; fi # not possible under proot
+  if [[ $# = 1 ]]; then exec "$programs/${families[0]}" "$1"; fi
   for family in "${families[@]}"; do
-    corpus=$project/build/fuzz/corpus/$family
+    corpus=$project/build/fuzz/corpus/$family log=$project/results/fuzz/$family.log
     mkdir -p "$corpus"
-    if OMP_NUM_THREADS=1 OMP_PROC_BIND=false "$project/build/fuzz/fuzz/$family" -max_total_time="$seconds" -timeout=10 \
-      -rss_limit_mb=1024 -print_final_stats=1 -artifact_prefix="$findings/$family-" "$corpus" >"$log" 2>&1; then
-      echo "run: fuzz $family: passed: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs"
+    if "$programs/$family" -max_total_time="${2:-60}" -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
+      -artifact_prefix="$project/results/fuzz/$family-" "$corpus" >"$log" 2>&1; then
+      echo "run: fuzz $family: passed $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs"
     else
-      grep -v $'^#[0-9]*\t' "$log" >&2
-      echo "run: fuzz $family: failed: $(sed -n 's/.*Test unit written to //p' "$log"); build/fuzz/fuzz/$family FILE repeats it" >&2
+      found=$(sed -n 's/.*Test unit written to //p' "$log")
+      grep -v '^#[0-9]' "$log" >&2 || true
+      echo "run: fuzz $family: failed: ${found:+'./run fuzz $family $found' repeats it; }all output is in $log" >&2
       status=1
     fi
   done
