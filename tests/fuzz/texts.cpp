@@ -29,7 +29,7 @@ std::vector<Bytes> seeds() {
   constexpr const char* text =
       "In the beginning God created the heaven, and the earth.\nAnd the earth was without form -- it's void;\n\n"
       "\xC3\xA9t\xC3\xA9 \xE2\x82\xAC 5 \xF0\x9F\x8E\xB2\r\n\tAnd God said, Let there be light: and there was light.\n";
-  std::vector<Bytes> all{with_choice({0}, "\xEF\xBB\xBF one two three one two three one two three one two three")};
+  std::vector<Bytes> all{with_choice({4}, "\xEF\xBB\xBF one two three one two three one two three one two three")};
   for (std::size_t option = 0; option < options.size(); ++option)
     all.push_back(with_choice({static_cast<std::uint8_t>(option)}, text));
   return all;
