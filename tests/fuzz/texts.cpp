@@ -8,8 +8,8 @@
 namespace gradcomp::fuzz {
 namespace {
 
-constexpr std::array options = {"", ":level=char", ":case=keep:vocabulary=5",
-                                ":level=char:case=keep:test=0.3:vocabulary=4", ":test=0.45:length=2"};
+constexpr std::array options = {":test=0.3", ":level=char", ":test=0.4:case=keep:vocabulary=5",
+                                ":level=char:case=keep:test=0.3:vocabulary=4", ":test=0.45"};
 
 }  // namespace
 
@@ -19,7 +19,7 @@ void read(Input input) {
   if (line.find('\n') != std::string::npos) broken("as_line() returned more than a line");
   require_text("as_line()", line);
   const File file(input);
-  const auto task = data::make_text_task("text:" + file.path() + option);
+  const auto task = data::make_text_task("text:" + file.path() + option, 2);
   data::Batch batch;
   for (const data::Split split : {data::Split::validation, data::Split::test})
     task->held_out(split, {4, 0, 1}, 0, batch);
