@@ -6,9 +6,16 @@
 # -fno-trapping-math changes no value: it lets gcc compute both sides of a choice, without which loops with one in them
 # (half-precision casts) are not vectorised.
 add_library(gradcomp_options INTERFACE)
-target_compile_options(gradcomp_options INTERFACE -Wall -Wextra -Wshadow -Wno-unknown-pragmas -fno-trapping-math
+# Without -Wshadow under clang, which warns of more cases than gcc.
+target_compile_options(gradcomp_options INTERFACE -Wall -Wextra $<$<NOT:$<CXX_COMPILER_ID:Clang>>:-Wshadow>
+                       -Wno-unknown-pragmas -fno-trapping-math
                        $<$<BOOL:${GRADCOMP_ENABLE_WERROR}>:-Werror>
                        $<$<BOOL:${GRADCOMP_NATIVE_ARCH}>:-march=native>)
+if(GRADCOMP_ENABLE_FUZZ)
+  target_compile_options(gradcomp_options INTERFACE -fsanitize=fuzzer-no-link,address,undefined
+                         -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  target_link_options(gradcomp_options INTERFACE -fsanitize=address,undefined)
+endif()
 if(GRADCOMP_ENABLE_KOKKOS_KERNELS)
   target_link_options(gradcomp_options INTERFACE -Wl,--disable-new-dtags)
 endif()

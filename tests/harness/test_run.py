@@ -23,6 +23,8 @@ def run(*arguments, cwd=None, stderr=subprocess.PIPE, **variables):
     ["exec"], ["exec", "true"], ["exec", "--"], ["exec", "-n", "0", "--", "true"], ["exec", "-n", "x", "--", "true"],
     ["exec", "-n", "100000", "--", "true"], ["exec", "-n", "2", "true"],
     ["results", "nonsense"], ["results", "kernels", "--nonsense"], ["test", "nonsense"],
+    ["fuzz", "nonsense"], ["fuzz", "texts", "arrays"], ["fuzz", "--seconds"], ["fuzz", "texts", "--seconds", "0"],
+    ["fuzz", "texts", "nonsense"], ["fuzz", str(RUN)],
 ])
 def test_wrong_calls(arguments):
     done = run(*arguments)
@@ -52,6 +54,18 @@ def stub(folder, name, script):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
     path.chmod(0o755)
+
+
+def test_fuzzing_ends_with_the_input_that_failed(tmp_path):
+    stub(tmp_path, "build/fuzz/fuzz/good", 'echo "stat::number_of_executed_units: 7"')
+    stub(tmp_path, "build/fuzz/fuzz/bad", 'echo "Test unit written to FILE"; exit 77')
+    call = "build() { :; }\nfuzzed=(bad good)\nverb_fuzz"
+    done = sourced("verbs.sh", call, tmp_path)
+    assert done.returncode == 1 and done.stdout == "run: fuzz good: passed 7 inputs\n"
+    failed = f"run: fuzz bad: failed: './run fuzz bad FILE' repeats it; all output is in {tmp_path}/results/fuzz/bad.log"
+    assert done.stderr.splitlines()[-1] == failed
+    assert sourced("verbs.sh", f"{call} good --seconds 5", tmp_path).returncode == 0
+    assert sourced("verbs.sh", f"{call} bad FILE", tmp_path).returncode == 77
 
 
 @pytest.mark.parametrize("preset, compiler, used", [

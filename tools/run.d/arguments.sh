@@ -32,6 +32,12 @@ check_arguments() {
       done
       ;;
     clean) [ "$*" = '' ] || [ "$*" = --all ] || usage_error "clean takes --all or nothing, not '$*'" ;;
+    fuzz)
+      local family=''
+      if [[ " ${fuzzed[*]} " == *" ${1:-} "* ]]; then family=$1 && shift; fi
+      [[ $* =~ ^(--seconds [1-9][0-9]{0,5})?$ || (-n $family && $# = 1 && -f $1) ]] ||
+        usage_error "fuzz takes a family (${fuzzed[*]}), and then a file or --seconds N, not '$*'"
+      ;;
     build) is_preset "${1:-openmp}" || usage_error "no preset '$1': there are ${presets[*]}" ;;
     exec)
       if [ "${1:-}" = -n ]; then

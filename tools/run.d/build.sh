@@ -16,9 +16,10 @@ configure() { # configure PRESET: only if something that influences the configur
   local preset=$1 directory=$project/build/$1 options=() wanted clang
   case $preset in
     openmp) options+=(-DGRADCOMP_NATIVE_ARCH=ON) ;; # runs on the machine that builds it; the other presets are portable
-    hip-compile*) # the root for HIP holds one clang, whose name ends in its version
+    hip-compile* | fuzz) # the root for HIP holds one clang, whose name ends in its version
       clang=$(compgen -c clang++- | sort -V | tail -n 1)
-      if [ -n "$clang" ]; then options+=(-DCMAKE_CXX_COMPILER="$clang" -DCMAKE_HIP_COMPILER="$(command -v "$clang")"); fi
+      if [ -n "$clang" ]; then options+=(-DCMAKE_CXX_COMPILER="$clang"); fi
+      if [ -n "$clang" ] && [ "$preset" != fuzz ]; then options+=(-DCMAKE_HIP_COMPILER="$(command -v "$clang")"); fi
       [ ! -d /opt/rccl/usr ] || options+=(-DCMAKE_PREFIX_PATH=/opt/rccl/usr)
       ;;
     serial-kk | tsan) [ ! -d /opt/trilinos/usr ] || options+=(-DCMAKE_PREFIX_PATH=/opt/trilinos/usr) ;;

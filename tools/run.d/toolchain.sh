@@ -39,7 +39,8 @@ enter_toolchain() {
   [ -z "${GRADCOMP_TOOLCHAIN_ACTIVE:-}" ] || return 0
   local wish=${GRADCOMP_TOOLCHAIN:-auto}
   # A compile check uses the headers of Debian's Kokkos, which is built for no GPU, unless the caller chooses otherwise.
-  if [ "$wish" = auto ] && [[ "$1 ${2:-}" == 'build '*-compile* ]]; then wish=debian; fi
+  # Fuzzing needs a clang beside the libraries, which few machines have.
+  if [ "$wish" = auto ] && [[ "$1 ${2:-}" == @('build '*-compile*|'build fuzz'|'fuzz '*) ]]; then wish=debian; fi
   if [ "$wish" != debian ] && system_is_complete; then
     export GRADCOMP_TOOLCHAIN_ACTIVE=system
     return
@@ -50,6 +51,6 @@ enter_toolchain() {
   fi
   export GRADCOMP_TOOLCHAIN_ACTIVE=debian
   local root=main
-  if [[ "$1 ${2:-}" == 'build hip-compile'* ]]; then root=hip; fi
+  if [[ "$1 ${2:-}" == @('build hip-compile'*|'build fuzz'|'fuzz '*) ]]; then root=hip; fi
   exec "$project/tools/toolchain" --root "$root" exec -- "$project/run" "$@"
 }

@@ -142,6 +142,31 @@ verb_sanitize() {
   if [ -d /opt/trilinos/usr ]; then test_presets 'asan tsan' "$@"; else test_presets asan "$@"; fi
 }
 
+# Each family keeps the inputs that reach new code in build/fuzz/corpus, and begins with them the next time.
+verb_fuzz() { # verb_fuzz [FAMILY] [--seconds N], or FAMILY FILE, which repeats one input
+  local families=("${fuzzed[@]}") programs=$project/build/fuzz/fuzz family corpus log found status=0
+  if [[ $# -gt 0 && $1 != --seconds ]]; then families=("$1") && shift; fi
+  build fuzz "${families[@]/#/fuzz_}"
+  mkdir -p "$project/results/fuzz"
+  export OMP_NUM_THREADS=1 OMP_PROC_BIND=false
+  if ! grep -q '^TracerPid:.0$' /proc/self/status; then export ASAN_OPTIONS=detect_leaks=0; fi # not possible under proot
+  if [[ $# = 1 ]]; then exec "$programs/${families[0]}" "$1"; fi
+  for family in "${families[@]}"; do
+    corpus=$project/build/fuzz/corpus/$family log=$project/results/fuzz/$family.log
+    mkdir -p "$corpus"
+    if "$programs/$family" -max_total_time="${2:-60}" -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
+      -artifact_prefix="$project/results/fuzz/$family-" "$corpus" >"$log" 2>&1; then
+      echo "run: fuzz $family: passed $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs"
+    else
+      found=$(sed -n 's/.*Test unit written to //p' "$log")
+      grep -v '^#[0-9]' "$log" >&2 || true
+      echo "run: fuzz $family: failed: ${found:+'./run fuzz $family $found' repeats it; }all output is in $log" >&2
+      status=1
+    fi
+  done
+  return $status
+}
+
 verb_mutate() { # some tests have more ranks than cores, as in verb_test
   mpi_environment $(($(cores) + 1)) 1
   export OMP_PROC_BIND=false OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} PYTHONDONTWRITEBYTECODE=1

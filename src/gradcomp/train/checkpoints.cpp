@@ -7,7 +7,7 @@
 #include "gradcomp/comm/agree.hpp"
 #include "gradcomp/core/atomic_file.hpp"
 #include "gradcomp/data/files.hpp"
-#include "gradcomp/report/read_json.hpp"
+#include "gradcomp/train/manifest.hpp"
 #include "gradcomp/train/snapshot.hpp"
 
 namespace gradcomp::train {
@@ -15,13 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* checkpoint_format = "gradcomp-checkpoint-6";
-
 std::string seed_folder(const std::string& folder, std::uint64_t seed) {
   return folder.empty() ? "" : fmt::format("{}/seed{}", folder, seed);
 }
-
-std::string manifest_of(const std::string& folder) { return folder + "/checkpoint.json"; }
 
 std::string file_of(const std::string& folder, int rank, index_t step) {
   return fmt::format("{}/rank{}_step{}.ckpt", folder, rank, step);
@@ -50,25 +46,6 @@ void remove_others(const std::string& folder, int rank, const std::string& keep)
     if (own && entry.path() != fs::path(keep)) old.push_back(entry.path());
   }
   for (const auto& path : old) fs::remove(path, error);
-}
-
-/// The step that `folder` holds; throws Error unless it was written under `settings`.
-index_t read_manifest(const std::string& folder, const report::Json& settings) {
-  const std::string path = manifest_of(folder);
-  const auto bytes = data::read_file(path);
-  try {
-    const auto manifest = report::parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
-                                             fmt::format("'{}' is not a checkpoint", path));
-    require(manifest.at("format") == checkpoint_format, "'{}' is not a checkpoint of this version", path);
-    const auto& found = manifest.at("settings");
-    for (const auto& [key, value] : settings.items()) {
-      require(found.contains(key) && found[key] == value, "--resume: '{}' was made with {} {}, but this job has {}",
-              path, key, found.contains(key) ? found[key].dump() : "unknown", value.dump());
-    }
-    return report::whole_number(manifest.at("step"), fmt::format("'{}': its step", path), 0, index_t{1} << 50);
-  } catch (const report::Json::exception& error) {
-    throw Error(fmt::format("'{}' is not a checkpoint: {}", path, error.what()));
-  }
 }
 
 }  // namespace
@@ -128,8 +105,7 @@ void Checkpoints::save(const Exec& exec, Transport& control, const std::vector<s
   });
   run_collectively(control, [&] {  // now the files of all ranks are written
     if (control.rank() != 0) return;
-    const report::Json manifest{{"format", checkpoint_format}, {"step", end}, {"settings", m_settings}};
-    write_atomically(manifest_of(m_folder), manifest.dump(1) + "\n");
+    write_manifest(m_folder, end, m_settings);
   });
   remove_others(m_folder, control.rank(), path);
 }
