@@ -82,3 +82,13 @@ def test_a_rank_that_stops_ends_the_job_within_the_limit(tmp_path, words):
     lines = [line for line in said(output, words[0]) if ": on rank 1: " not in line]
     assert process.returncode != 0 and len(lines) == 1, output
     assert lines[0].startswith(f"{words[0]}: error: on rank 0: ") and " within 4 s; a peer is gone or hangs" in lines[0]
+
+
+@pytest.mark.parametrize("program", ["gradcomp-train", "gradcomp-allreduce"])
+def test_a_rank_whose_launcher_is_gone_starts_no_job_of_its_own(tmp_path, program):
+    (tmp_path / "out.json").write_text("an earlier result", encoding="utf-8")
+    done = subprocess.run([str(pathlib.Path(BIN).resolve() / program), "--output", str(tmp_path / "out.json")], capture_output=True,
+                          text=True, check=False, timeout=60, env=os.environ | {"OMP_NUM_THREADS": "1", "OMPI_COMM_WORLD_SIZE": "2"})
+    assert done.returncode == 1, done.stderr
+    assert f"{program}: error: the launcher started 2 ranks, but MPI knows 1" in done.stderr and done.stderr.count("\n") == 1
+    assert (tmp_path / "out.json").read_text(encoding="utf-8") == "an earlier result"

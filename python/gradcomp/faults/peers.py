@@ -18,7 +18,7 @@ ON_ONE_RANK = """rank=$1 other=$2 own=$3
 shift 3
 if [ "$OMPI_COMM_WORLD_RANK" = "$rank" ]; then shift && set -- "$other" "$@" $own; fi
 exec "$@\""""
-OPTIONS = {"gradcomp-train": ("--lr 0.3", "--seed 9", "--momentum 0.5", "--optimiser adamw", "--clip 1", "--timeout 60"),
+OPTIONS = {"gradcomp-train": ("--lr 0.3", "--seed 9", "--momentum 0.5", "--optimiser adamw", "--clip 1"),
            "gradcomp-allreduce": ("--untimed 9", "--link 1Gbit/s", "--raw", "--density-tolerance 0.5", "--timeout 60")}
 LONG = (*(1000 if word == STEPS else word for word in TRAIN[:-3]), "--methods", "top_k:ratio=0.01", "--no-controls")  # outlasts faults
 SUSPENDED = 6  # seconds, twice the limit
@@ -141,7 +141,7 @@ FAULTS = (
     Fault("build", "one rank has another build", "one rank runs a copy of the program in which the commit of its sources is another one",
           "one line, a status that is not 0, and the earlier result as it was", 20, prepare_builds,
           lambda trial, shared: start_unlike(trial, shared, None, "build")),
-    Fault("options", "one rank has other options", "one rank has one option with another value",
+    Fault("options", "one rank has other options", "one rank has another value of an option that decides what is computed",
           "one line, a status that is not 0, and the earlier result as it was", 20, lambda folder: None,
           lambda trial, shared: start_unlike(trial, None, OPTIONS, "options")),
     Fault("suspended", "a suspended job", f"SIGSTOP to all ranks, or to the launcher too; SIGCONT after {SUSPENDED} s, with "

@@ -94,11 +94,11 @@ class Reliability(Page):
 
     def text(self, records, options):
         out = Text(self, "what faults cost", records, answer(records))
-        out.lines += ["Each trial has a seed, from which a counter-based generator makes the moment and the place of the fault. "
-                      "All processes of a trial are known by a variable of their environment, so that none is overlooked. A job hangs "
-                      f"if it does not end within {LIMIT} s after the fault, and a process is left if it is there {GONE} s after its job. "
-                      "A temporary file is hidden and no result; it may stay where its writer was killed. No trial depends on the speed "
-                      "of the machine, which did other work meanwhile.", ""]
+        out.lines += ["Each trial has a seed, from which a counter-based generator makes the moment and the place of the fault. All "
+                      "processes of a trial are known by a variable of their environment, so that none is overlooked. A job hangs if it "
+                      f"does not end within {LIMIT} s after the fault, and a process is left if it is there {GONE} s after its job. A "
+                      "temporary file is hidden and no result; it may stay where its writer was killed. No trial depends on the "
+                      "speed of the machine, which did other work meanwhile.", ""]
         out.name_missing(self.names(options))
         found = {FAULTS[name]: record.rows for name, record in records.items()}
         out.add("Faults", "*Trials*: those in which the fault came before the end of the job.",

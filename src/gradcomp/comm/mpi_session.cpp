@@ -3,7 +3,9 @@
 #include <mpi.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <string>
 
 #include "gradcomp/core/standard_output.hpp"
 
@@ -35,10 +37,24 @@ std::string MpiSession::library_version() {
   return version.substr(0, version.find_first_of(",\n"));
 }
 
+namespace {
+
+/// Open MPI makes each process a job of its own if its launcher died while they started. Such jobs would all write the
+/// files of the one that was asked for.
+void require_all_ranks(int size) {
+  const char* started = std::getenv("OMPI_COMM_WORLD_SIZE");
+  require(started == nullptr || started == std::to_string(size),
+          "the launcher started {} ranks, but MPI knows {}: the launcher has ended, or is of another MPI",
+          started == nullptr ? "" : started, size);
+}
+
+}  // namespace
+
 int run_mpi_program(const char* program, int argc, char** argv, const std::function<int(const MpiSession&)>& body) {
   let_writes_fail();
   const MpiSession session(argc, argv);
   try {
+    require_all_ranks(session.size());
     const int status = body(session);
     finish_standard_output();
     return status;
