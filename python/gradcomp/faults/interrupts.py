@@ -1,6 +1,7 @@
 """Interrupts at random moments: of a training, of programs that write a result, and of tools that write pages."""
 import contextlib
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -179,20 +180,21 @@ def prepare_tools(folder):
         pages = folder / "pages"
         shutil.rmtree(pages, ignore_errors=True)
         pages.mkdir()
-        if "report" in str(words[0]):
+        name = os.path.basename(words[0])
+        if name == "report":
             shutil.copy(results / "two.json", pages)
             made(folder, *words)
             shutil.copy(results / "one.json", pages)
-        if "compare" in str(words[0]):
-            for name in ("out.json", "out.md"):
-                (pages / name).write_text("an earlier page\n", encoding="utf-8")
+        if name == "gradcomp-compare":
+            for page in ("out.json", "out.md"):
+                (pages / page).write_text("an earlier page\n", encoding="utf-8")
         before = content(pages)
         begin = time.monotonic()
         status = Trial("made", 0, folder).run(*words)
         seconds = time.monotonic() - begin
         after = content(pages)
         if status not in (0, 1, 3) or after == before:  # a comparison may end with any verdict
-            raise ToolError(f"without a fault, {words[0]} fails: {_said(folder)}")
+            raise ToolError(f"without a fault, {name} fails: {_said(folder)}")
         found.append((words, seconds, before, after))
     return found
 

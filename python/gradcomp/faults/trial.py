@@ -88,14 +88,13 @@ class Trial:
         return found
 
     def ranks(self, count=2):
-        """The processes of the ranks, as soon as there are `count`; None if they do not come."""
-        end = time.monotonic() + LIMIT
-        while time.monotonic() < end:
-            found = [process for process, rank in self.processes().items() if rank is not None]
-            if len(found) >= count:
-                return found
+        """The processes of the ranks, as soon as there are `count`; notes a loss if they do not come."""
+        end, found = time.monotonic() + LIMIT, []
+        while len(found) < count and time.monotonic() < end:
             time.sleep(0.02)
-        return None
+            found = [process for process, rank in self.processes().items() if rank is not None]
+        self.check(len(found) >= count, "the ranks did not start")
+        return found
 
     def signal(self, number, processes):
         """Sends a signal to those that are still there."""
