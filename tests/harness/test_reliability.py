@@ -89,7 +89,7 @@ def test_pages_of_which_some_are_new_are_a_loss(trial, script, lost):
 def test_the_page_counts_what_was_lost():
     rows = [{"name": f"disk/{seed}", "injected": "x", "lost": lost, "parts": parts, "notes": []}
             for seed, (lost, parts) in enumerate([([], 0), (["hangs"], 0), (["hangs", "a file is half written"], 2), ([], 1)])]
-    assert reliability.lost(rows) == "2 hangs, 1 a file is half written; hidden temporary files stayed 2 times"
+    assert reliability.lost(rows) == "2 hangs, 1 a file is half written; a hidden temporary file stayed in 2 trials"
     assert reliability.lost(rows[:1]) == "nothing"
     records = {"disk": types.SimpleNamespace(rows=[*rows, rows[0] | {"injected": BEFORE}])}
     said = reliability.answer(records)

@@ -52,10 +52,13 @@ class Trial:
             return subprocess.Popen(list(map(str, words)), stdin=subprocess.DEVNULL, stdout=stdout, stderr=errors, cwd=self.folder,
                                     env=os.environ | ON_RANKS | variables | {name: value}, start_new_session=True)
 
+    def _text(self):
+        said = self.folder.parent / "said"
+        return said.read_text(encoding="utf-8", errors="replace") if said.exists() else ""
+
     def said(self, program):
         """The error lines of the program since the last start."""
-        text = (self.folder.parent / "said").read_text(encoding="utf-8", errors="replace")
-        return [line[line.index(f"{program}: error: "):] for line in text.splitlines() if f"{program}: error: " in line]
+        return [line[line.index(f"{program}: error: "):] for line in self._text().splitlines() if f"{program}: error: " in line]
 
     def end(self, process, limit=LIMIT):
         """The exit status; None, and a loss, if the command hangs."""
@@ -105,10 +108,15 @@ class Trial:
     def kill(self):
         self.signal(signal.SIGKILL, self.processes())
 
+    def _after(self, seconds):
+        """The processes after some time: one that just begins another program has no environment for a moment."""
+        time.sleep(seconds)
+        return self.processes()
+
     def require_gone(self):
         """Notes a loss if a process is left, and ends it."""
         end = time.monotonic() + GONE
-        while self.processes() and time.monotonic() < end:
+        while (self.processes() or self._after(0.1)) and time.monotonic() < end:
             time.sleep(0.02)
         self.check(not self.processes(), "processes are left")
         self.kill()
@@ -123,7 +131,7 @@ class Trial:
     def row(self):
         """The row of the record."""
         return {"name": f"{self.fault}/{self.seed}", "injected": self.injected, "lost": self.lost, "parts": self.parts,
-                "notes": [] if self.lost else self.notes}
+                "notes": [self._text()[-1000:]] if self.lost else self.notes}
 
 
 # Two ranks and other work share few cores: each rank has one thread, and who waits leaves the core to who computes.
