@@ -6,8 +6,8 @@
 # -fno-trapping-math changes no value: it lets gcc compute both sides of a choice, without which loops with one in them
 # (half-precision casts) are not vectorised.
 add_library(gradcomp_options INTERFACE)
-# Without -Wshadow under clang, which warns of more cases than gcc.
-target_compile_options(gradcomp_options INTERFACE -Wall -Wextra $<$<NOT:$<CXX_COMPILER_ID:Clang>>:-Wshadow>
+target_compile_options(gradcomp_options INTERFACE -Wall -Wextra
+                       $<$<NOT:$<CXX_COMPILER_ID:Clang>>:-Wshadow> # clang warns of more cases than gcc
                        -Wno-unknown-pragmas -fno-trapping-math
                        $<$<BOOL:${GRADCOMP_ENABLE_WERROR}>:-Werror>
                        $<$<BOOL:${GRADCOMP_NATIVE_ARCH}>:-march=native>)

@@ -76,6 +76,9 @@ Layout read_layout(const std::string& text) {
     if (!(words >> name)) continue;
     words >> shape >> order >> more;
     const std::string where = fmt::format("'{}', line {}", text, number);
+    // Layout::text() would write it first, where read_text() takes it for the mark of a file.
+    require(!name.starts_with("\xEF\xBB\xBF"),
+            "{}: the name begins with a byte order mark; allowed: only at the front of the file", where);
     require((order.empty() || order == "outputs-first") && more.empty(),
             "{}: '{}' follows the shape; allowed: NAME 64x3x3, and after it outputs-first", where,
             more.empty() ? order : more);

@@ -71,6 +71,7 @@ TEST(FileStream, TakesTheTensorsOfALayout) {
                                    {"h 4294967296x4294967296\n", "line 1: tensor 'h' has the shape"},
                                    {"a 1000000000000000\nb 1000000000000000\n", "line 2: the tensors up to 'b'"},
                                    {"a 9223372036854775807\na 9223372036854775807\nc 3\n", "line 1: tensor 'a'"},
+                                   {"a 1\n\xEF\xBB\xBFw 2\n", "line 2: the name begins with a byte order mark"},
                                    {"# nothing\n", "holds no tensor"}}) {
     shape_file(text);
     EXPECT_THAT(error_of([&] { make_file_stream({flat}, read_layout(shapes)); }), HasSubstr(said)) << text;
