@@ -9,9 +9,9 @@ from gradcomp.faults.trial import BEFORE, GONE, LIMIT, Trial
 from .page import UNKNOWN, Job, Page, Text, positive, write_rows
 
 FAULTS = {fault.name: fault for fault in (*interrupts.FAULTS, *disk.FAULTS, *peers.FAULTS, *clock.FAULTS)}
-OPEN = ("**One loss is not explained.** In an earlier run of 120 trials of `training` with the same programs, SIGKILL to the "
-        "launcher (seed 98) was followed by a training that could not be started again in that folder; the earlier result was whole. "
-        "It did not come again with the same seed, nor in 118 trials that killed the launcher while the ranks started or trained.")
+OPEN = ("**One loss is not explained.** In another run of 120 trials of `training` with the same programs, SIGKILL to the launcher "
+        "(seed 98) left a folder in which the training could not be started again; the earlier result was whole. It did not come "
+        "again with the same seed.")
 
 
 def try_out(fault, seeds, folder):
@@ -61,7 +61,7 @@ def answer(records):
     return (f"Of {len(rows)} faults of {len(records)} kinds, injected into real processes, {len(failed) or 'none'} cost anything"
             + (f" ({', '.join(f'`{name}`' for name in where)})" if failed else "") + f". After {'the others' if failed else 'them'}, no "
             "result, page or checkpoint was half written or replaced by less, no process was left, no job hung, and every training that "
-            "went on or was resumed ended with the bits of one without a fault. One loss of an earlier run is described below.")
+            "went on or was resumed ended with the bits of one without a fault. One loss in another run is described below.")
 
 
 class Reliability(Page):
