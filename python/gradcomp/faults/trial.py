@@ -48,9 +48,12 @@ class Trial:
     def start(self, *words, stdout=subprocess.DEVNULL, **variables):
         """Starts a command in a session of its own. What it says on standard error goes to a file (said)."""
         name, _, value = self.mark.partition("=")
+        own = self.folder.parent / "tmp"  # a killed launcher leaves a folder; a later one with its number would not start
+        own.mkdir(exist_ok=True)
         with open(self.folder.parent / "said", "w", encoding="utf-8") as errors:
+            environment = os.environ | ON_RANKS | variables | {name: value, "TMPDIR": str(own)}
             return subprocess.Popen(list(map(str, words)), stdin=subprocess.DEVNULL, stdout=stdout, stderr=errors, cwd=self.folder,
-                                    env=os.environ | ON_RANKS | variables | {name: value}, start_new_session=True)
+                                    env=environment, start_new_session=True)
 
     def _text(self):
         said = self.folder.parent / "said"
