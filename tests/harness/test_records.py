@@ -28,8 +28,11 @@ def test_compact_drops_samples_and_digits_that_no_clock_has():
 
 def test_a_kept_file_is_a_result_file_and_smaller(tmp_path):
     made, kept = tmp_path / "made.json", tmp_path / "deep" / "kept.json"
-    made.write_text(json.dumps(example_results.train()), encoding="utf-8")
+    document = example_results.train()
+    document["context"]["gradcomp"]["environment"]["GRADCOMP_MEASURING"] = "/a/path/of/this/machine"
+    made.write_text(json.dumps(document), encoding="utf-8")
     keep(made, kept, ["program", 1], 2.34, [made, tmp_path / "none"])
+    assert "/a/path" not in kept.read_text(encoding="utf-8")
     before, after = read_record(made), read_kept(kept)
     assert after.command == ["program", "1"] and after.seconds == 2.3
     assert after.leaves == {str(made): records.checksum(made), str(tmp_path / "none"): None}

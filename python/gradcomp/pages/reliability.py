@@ -62,8 +62,8 @@ def answer(records):
     return (f"Of {len(rows)} faults of {len(records)} kinds, injected into real processes, {len(failed) or 'none'} cost anything"
             + (f" ({', '.join(f'`{name}`' for name in where)})" if failed else "") + f". After {'the others' if failed else 'them'}, no "
             "result, page or checkpoint was half written or replaced by less, no process was left, no job hung, and every training that "
-            "went on or was resumed ended with the bits of one without a fault. One loss in another run is explained "
-            "below.")
+            "went on or was resumed ended with the bits of one without a fault. One loss in another run is told "
+            "below, with its likely reason.")
 
 
 class Reliability(Page):

@@ -60,6 +60,7 @@ def keep(made, kept, command, seconds, leaves=(), samples=()):
     """Writes the result file `made` to `kept` in its compact form, one line per row, so that changes are easy to see. `samples`:
     the arrays of SAMPLES that stay."""
     document = compact(read_json(made), [name for name in SAMPLES if name not in samples])
+    document["context"]["gradcomp"]["environment"].pop("GRADCOMP_MEASURING", None)  # a path of this machine, and no setting
     known = {"command": list(map(str, command)), "seconds": round(seconds, 1),
              "leaves": {str(leaf): checksum(ROOT / leaf) for leaf in leaves}}
     rows = ",\n".join(" " + json.dumps(row) for row in document["benchmarks"])
