@@ -160,16 +160,6 @@ def read_digits(folder):
     return damage.guard("datasets", lambda: digits.read_source(folder / "digits.csv.gz"))
 
 
-TABLE = """build = "sh build.sh"
-excluded = []
-objects = "build/*.o"
-[text]
-path = "src/text"
-library = "build/library"
-stages = [{ targets = ["text"], run = "sh first.sh" }, { run = "sh second.sh" }]
-"""
-
-
 def table(folder):
     return damage.guard("gradcomp-mutate", lambda: folders.read(folder / "table.toml"))
 
@@ -186,7 +176,7 @@ TOOLS = {
     "datasets frames": (write_features, ["in/**/*.npy"], frames, (0,), 60),
     "datasets digits": (write_digits, ["*"], read_digits, (0,), 30),
     "gradients": (write_gradients, ["*.npy"], gradients, (0,), 20),
-    "gradcomp-mutate": (lambda folder: write(folder / "table.toml", TABLE), ["table.toml"], table, (0,), 60),
+    "gradcomp-mutate": (lambda folder: write(folder / "table.toml", folders.TABLE.read_text(encoding="utf-8")), ["table.toml"], table, (0,), 60),
 }
 
 
@@ -212,7 +202,7 @@ FOUND = [
     ("datasets packed", "in/test/a/1.bmp", lambda _: b"", 2, "cannot read"),
     ("datasets frames", "in/b/2.npy", swap(b"}  ", b"}\x07 "), 2, "is not a .npy file"),
     ("gradients", "1_gradient.npy", swap(b"}  ", b"}\x07 "), 2, "is not a .npy file"),
-    ("gradcomp-mutate", "table.toml", lambda _: TABLE.replace("{ targets", "false, { targets").encode(), 2, "is not a table of folders"),
+    ("gradcomp-mutate", "table.toml", lambda data: data.replace(b"{ targets", b"false, { targets"), 2, "is not a table of folders"),
 ]
 
 

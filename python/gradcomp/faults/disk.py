@@ -4,6 +4,9 @@ import shutil
 import subprocess
 import tempfile
 
+from gradcomp.json_files import read_json
+from gradcomp.places import ROOT
+
 from . import interrupts
 from .interrupts import CHECKPOINTS, RANKS, TRAIN, content, is_whole
 from .trial import Fault
@@ -87,9 +90,9 @@ def prepare_print(folder):
     found = []
     for words in alone:
         interrupts.made(folder, *words, "--output", "out.json")
-        found.append(((*words, "--output", "out.json"), words[0], len(interrupts.read_json(folder / "out.json")["benchmarks"])))
+        found.append(((*words, "--output", "out.json"), words[0], len(read_json(folder / "out.json")["benchmarks"])))
     shutil.copytree(folder, folder.parent / "kept")
-    return [*found, ((interrupts.ROOT / "tools" / "report", "--text", folder.parent / "kept" / "out.json"), "report", 0),
+    return [*found, ((ROOT / "tools" / "report", "--text", folder.parent / "kept" / "out.json"), "report", 0),
             (("gradcomp-methods",), "gradcomp-methods", 0)]
 
 

@@ -41,15 +41,11 @@ def is_whole(path, rows):
     return len(document["benchmarks"]) == rows
 
 
-def _said(folder):
-    return (folder.parent / "said").read_text(encoding="utf-8")
-
-
 def made(folder, *words):
     """Runs a command without a fault in `folder` and returns the seconds that it took. Throws ToolError unless it succeeds."""
     trial, begin = Trial("made", 0, folder), time.monotonic()
     if trial.run(*words) != 0:
-        raise ToolError(f"without a fault, {' '.join(map(str, words))} fails: {_said(folder)}")
+        raise ToolError(f"without a fault, {' '.join(map(str, words))} fails: {trial.text()}")
     return time.monotonic() - begin
 
 
@@ -190,11 +186,12 @@ def prepare_tools(folder):
                 (pages / page).write_text("an earlier page\n", encoding="utf-8")
         before = content(pages)
         begin = time.monotonic()
-        status = Trial("made", 0, folder).run(*words)
+        trial = Trial("made", 0, folder)
+        status = trial.run(*words)
         seconds = time.monotonic() - begin
         after = content(pages)
         if status not in (0, 1, 3) or after == before:  # a comparison may end with any verdict
-            raise ToolError(f"without a fault, {name} fails: {_said(folder)}")
+            raise ToolError(f"without a fault, {name} fails: {trial.text()}")
         found.append((words, seconds, before, after))
     return found
 

@@ -45,23 +45,24 @@ class Trial:
         self.mark = f"{MARK}={os.getpid()}.{fault}.{seed}"
         self.injected, self.lost, self.parts, self.notes = "", [], 0, []
 
-    def start(self, *words, stdout=subprocess.DEVNULL, **variables):
+    def start(self, *words, stdout=subprocess.DEVNULL):
         """Starts a command in a session of its own. What it says on standard error goes to a file (said)."""
         name, _, value = self.mark.partition("=")
         own = self.folder.parent / "tmp"  # a killed launcher leaves a folder; a later one with its number would not start
         own.mkdir(exist_ok=True)
         with open(self.folder.parent / "said", "w", encoding="utf-8") as errors:
-            environment = os.environ | ON_RANKS | variables | {name: value, "TMPDIR": str(own)}
+            environment = os.environ | ON_RANKS | {name: value, "TMPDIR": str(own)}
             return subprocess.Popen(list(map(str, words)), stdin=subprocess.DEVNULL, stdout=stdout, stderr=errors, cwd=self.folder,
                                     env=environment, start_new_session=True)
 
-    def _text(self):
+    def text(self):
+        """All that the command which was started last has said on standard error."""
         said = self.folder.parent / "said"
         return said.read_text(encoding="utf-8", errors="replace") if said.exists() else ""
 
     def said(self, program):
         """The error lines of the program since the last start."""
-        return [line[line.index(f"{program}: error: "):] for line in self._text().splitlines() if f"{program}: error: " in line]
+        return [line[line.index(f"{program}: error: "):] for line in self.text().splitlines() if f"{program}: error: " in line]
 
     def end(self, process, limit=LIMIT):
         """The exit status; None, and a loss, if the command hangs."""
@@ -134,7 +135,7 @@ class Trial:
     def row(self):
         """The row of the record."""
         return {"name": f"{self.fault}/{self.seed}", "injected": self.injected, "lost": self.lost, "parts": self.parts,
-                "notes": [self._text()[-1000:]] if self.lost else self.notes}
+                "notes": [self.text()[-1000:]] if self.lost else self.notes}
 
 
 # Two ranks and other work share few cores: each rank has one thread, and who waits leaves the core to who computes.
