@@ -160,6 +160,10 @@ def read_digits(folder):
     return damage.guard("datasets", lambda: digits.read_source(folder / "digits.csv.gz"))
 
 
+def write_table(folder):
+    write(folder / "table.toml", folders.TABLE.read_text(encoding="utf-8"))
+
+
 def table(folder):
     return damage.guard("gradcomp-mutate", lambda: folders.read(folder / "table.toml"))
 
@@ -176,7 +180,7 @@ TOOLS = {
     "datasets frames": (write_features, ["in/**/*.npy"], frames, (0,), 60),
     "datasets digits": (write_digits, ["*"], read_digits, (0,), 30),
     "gradients": (write_gradients, ["*.npy"], gradients, (0,), 20),
-    "gradcomp-mutate": (lambda folder: write(folder / "table.toml", folders.TABLE.read_text(encoding="utf-8")), ["table.toml"], table, (0,), 60),
+    "gradcomp-mutate": (write_table, ["table.toml"], table, (0,), 60),
 }
 
 
