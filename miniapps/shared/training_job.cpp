@@ -14,7 +14,9 @@ using namespace gradcomp;
 
 TrainingJob::TrainingJob(const train::Options& o, const MpiSession& session)
     : control(make_transport(o.transport, MPI_COMM_WORLD)), carrier(control->split(0, session.rank())) {
-  require_same_on_all_ranks(*control, "options", train::to_json(o).dump());
+  auto options = train::to_json(o);
+  options["timeout"] = o.timeout;  // not in records, since it does not change what is computed
+  require_same_on_all_ranks(*control, "options", options.dump());
   const double slowed_by = o.link.empty() ? 1 : train::ranks_per_core(*control, machine_info(true));
   run_collectively(*control, [&] {
     const auto methods = parse_methods(o.method_list());

@@ -43,9 +43,9 @@ class Size:
 
 FULL = Size(
     methods="fp32,fp16,bf16,no_exchange,top_k:ratio=0.01,random_k:ratio=0.01,sidco:ratio=0.01,qsgd:bits=4,powersgd:rank=2",
-    steps=300, slow_steps=160, sizes="1024,16384,262144,1048576,4194304", slow_sizes="1024,16384,262144,1048576",
-    repetitions=9, text_methods="fp32,fp16,bf16,no_exchange,top_k:ratio=0.01,qsgd:bits=4,powersgd:rank=4", text_steps=200,
-    slow_text_steps=60, tune=True)
+    steps=300, slow_steps=120, sizes="1024,16384,262144,1048576,4194304", slow_sizes="1024,16384,262144,1048576",
+    repetitions=9, text_methods="fp32,fp16,bf16,no_exchange,top_k:ratio=0.01,qsgd:bits=4,powersgd:rank=4", text_steps=120,
+    slow_text_steps=200, tune=True)
 SMALL = Size(methods="fp32,fp16,no_exchange,top_k:ratio=0.01,powersgd:rank=2", steps=24, slow_steps=12,
              sizes="1024,65536,1048576", slow_sizes="1024,65536,262144", repetitions=3,
              text_methods="fp32,no_exchange,top_k:ratio=0.01,powersgd:rank=4", text_steps=20, slow_text_steps=6)

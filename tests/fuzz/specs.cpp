@@ -1,11 +1,14 @@
-// What users type: lists of methods, links, layouts, data sets.
+// What users type: lists of methods, links, layouts, data sets, strategies and samplers, stragglers, files of options.
 #include "fuzz/fuzz.hpp"
 #include "gradcomp/comm/throttled.hpp"
 #include "gradcomp/core/layout.hpp"
 #include "gradcomp/data/registry.hpp"
 #include "gradcomp/evaluate/gradient_file.hpp"
+#include "gradcomp/exchange/method_spec.hpp"
 #include "gradcomp/method/spec.hpp"
 #include "gradcomp/nn/registry.hpp"
+#include "gradcomp/program/config_file.hpp"
+#include "gradcomp/train/straggler.hpp"
 
 namespace gradcomp {
 
@@ -18,7 +21,7 @@ const std::vector<nn::ModelFamily>& all_models() {
 namespace fuzz {
 namespace {
 
-enum Kind : std::uint8_t { methods, links, layouts, data_sets, kinds };
+enum Kind : std::uint8_t { methods, links, layouts, data_sets, strategies, stragglers, configs, kinds };
 
 /// The canonical form is a spec itself, with the same meaning.
 void read_methods(const std::string& text) {
@@ -44,6 +47,38 @@ void read_layout(Input input) {
   if (evaluate::read_layout(again.path()).text() != text) broken("another layout is read from '" + text + "'");
 }
 
+/// Strategies and samplers are chosen in the same way: by a method, or by an option of the job.
+void read_strategy(const std::string& text) {
+  static const MethodSpec method = parse_method("fp32");
+  static const std::vector<Parameter> parameters = {Parameter::integer("period", "4", 1, 1000000, "steps"),
+                                                    Parameter::real("beta", "0.9", 0, 1, "decay"),
+                                                    Parameter::choice("order", "a", {"a", "b"}, "order")};
+  const auto [owner, part] = choose_part(method, "strategy", {}, text);
+  const std::string canonical = ParameterValues(owner, parameters, part.options).canonical();
+  const SpecPart same = parse_spec_part(owner, part.name + ":" + canonical);
+  const std::string again = ParameterValues(owner, parameters, same.options).canonical();
+  if (again != canonical) broken("'" + canonical + "' becomes '" + again + "'");
+}
+
+void read_config(Input input) {
+  const File file(input);
+  CLI::App app;
+  double number = 0;
+  std::vector<long> list;
+  std::string text;
+  bool flag = false;
+  app.set_config("--config");
+  app.config_formatter(std::make_shared<ConfigFile>(app));
+  app.add_option("--lr", number);
+  app.add_option("--sizes", list)->delimiter(',');
+  app.add_option("--methods", text);
+  app.add_flag("--raw", flag);
+  try {
+    app.parse("--config " + file.path(), false);
+  } catch (const CLI::Error&) {  // program.cpp makes a line of it
+  }
+}
+
 }  // namespace
 
 void read(Input input) {
@@ -55,6 +90,12 @@ void read(Input input) {
     read_links(text);
   else if (kind == layouts)
     read_layout(input);
+  else if (kind == strategies)
+    read_strategy(text);
+  else if (kind == stragglers)
+    train::StragglerOptions::parse(text);
+  else if (kind == configs)
+    read_config(input);
   else
     read_data_set(text);
 }
@@ -75,6 +116,11 @@ std::vector<Bytes> seeds() {
   all.push_back(with_choice({layouts}, "# a comment\nconv 64x3x3x3 outputs-first\nscalar\nfc 10x64\n"));
   for (const char* spec : {"shapetex10:train=100", "text:/tmp:level=char:length=5", "cifar100:/tmp:labels=coarse"})
     all.push_back(with_choice({data_sets}, spec));
+  for (const char* spec : {"local:period=8", "overlapped:beta=0.5:order=b"})
+    all.push_back(with_choice({strategies}, spec));
+  all.push_back(with_choice({stragglers}, "rank=1,factor=2.5,jitter=0.3"));
+  all.push_back(with_choice({configs}, "# options\nlr = 0.1\nsizes = [1, 20]\nmethods = \"fp32,top_k\"\nraw = true\n"));
+  all.push_back(with_choice({configs}, "[part]\nlr=1e-3\n\nsizes='1'\nmethods=\"\"\"\na\"\"\"\n"));
   return all;
 }
 

@@ -114,6 +114,15 @@ def test_an_old_python_is_told_in_one_line():
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and "needs Python 3.11" in done.stderr
 
 
+def test_a_missing_package_is_told_in_one_line(tmp_path):
+    bare = tmp_path / "python"
+    bare.write_text(f"#!/bin/sh\nexec {sys.executable} -S \"$@\"\n", encoding="utf-8")
+    bare.chmod(0o755)
+    done = subprocess.run([ROOT / "tools" / "report", "--help"], capture_output=True, text=True, check=False,
+                          env=os.environ | {"GRADCOMP_PYTHON": str(bare)})
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "needs the Python package '" in done.stderr, done.stderr
+
+
 def test_nothing_edits_the_path_of_modules():
     edits = re.compile(r"sys\.path\.(insert|append|extend)|sys\.path\[|PYTHONPATH.*sys\.path")
     sources = [path for folder in ("python", "tools", "slurm") for path in (ROOT / folder).rglob("*")

@@ -58,10 +58,16 @@ def test_a_command_that_hangs_is_a_loss_and_ends(trial):
     assert trial.lost == ["hangs"] and not trial.processes()
 
 
+def test_a_command_that_is_over_early_tells_how_long_it_takes(trial):
+    duration = interrupts.Duration(1e6)
+    assert interrupts.interrupt(trial, trial.start("true"), duration, [signal.SIGTERM]) == signal.SIGTERM
+    assert trial.injected == BEFORE and duration.seconds < 60
+
+
 @pytest.mark.parametrize("kinds, target", [([signal.SIGTERM], "launcher"), ([signal.SIGSTOP], "launcher")])
 def test_the_signal_arrives(trial, kinds, target):
     process = trial.start(*SLEEP)
-    assert interrupts.interrupt(trial, process, 0.1, kinds) == kinds[0]
+    assert interrupts.interrupt(trial, process, interrupts.Duration(0.1), kinds) == kinds[0]
     if kinds == [signal.SIGTERM]:
         assert trial.end(process) == -signal.SIGTERM
     assert trial.injected.startswith(f"{kinds[0].name} to ")
@@ -81,7 +87,7 @@ def test_half_a_result_is_not_whole(tmp_path):
     ("printf h > pages/a; [ -e again ] || { touch again; kill -9 $$; }; printf n > pages/a; printf n > pages/b",
      ["a file is half written", "some files are new and some are not"])])
 def test_pages_of_which_some_are_new_are_a_loss(trial, script, lost):
-    shared = [(("sh", "-c", script), 60, {"a": b"o", "b": b"o"}, {"a": b"n", "b": b"n"})]
+    shared = [(("sh", "-c", script), interrupts.Duration(60), {"a": b"o", "b": b"o"}, {"a": b"n", "b": b"n"})]
     interrupts.interrupt_tool(trial, shared)
     assert trial.lost == lost
 

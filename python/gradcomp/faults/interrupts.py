@@ -1,5 +1,6 @@
 """Interrupts at random moments: of a training, of programs that write a result, and of tools that write pages."""
 import contextlib
+import dataclasses
 import json
 import os
 import shutil
@@ -49,12 +50,19 @@ def made(folder, *words):
     return time.monotonic() - begin
 
 
-def interrupt(trial, process, seconds, kinds, appears=False):
+@dataclasses.dataclass
+class Duration:
+    """How long a command takes without a fault. A trial that is over before its signal corrects it: the machine may be faster now."""
+
+    seconds: float
+
+
+def interrupt(trial, process, duration, kinds, appears=False):
     """Sends one of the signals `kinds`, which it returns, to the launcher, to one rank or to all processes, at a random moment of the
-    first `seconds`. `appears`: as soon as the folder has a hidden file, which is one that is being written."""
+    `duration`. `appears`: as soon as the folder has a hidden file, which is one that is being written."""
     number = kinds[trial.random.integers(len(kinds))]
     target = ("launcher", "one rank", "all processes")[trial.random.integers(3)]
-    moment, pause = trial.random.uniform(0, seconds), trial.random.uniform(0.1, 1)
+    moment, pause, begin = trial.random.uniform(0, duration.seconds), trial.random.uniform(0.1, 1), time.monotonic()
     if appears:
         end = time.monotonic() + LIMIT
         while process.poll() is None and not any(trial.folder.rglob(".*")) and time.monotonic() < end:
@@ -62,6 +70,8 @@ def interrupt(trial, process, seconds, kinds, appears=False):
     else:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(moment)
+    if process.poll() is not None:
+        duration.seconds = min(duration.seconds, time.monotonic() - begin)
     found = trial.processes()
     ranks = sorted(process for process, rank in found.items() if rank is not None)
     if target == "launcher" or (target == "one rank" and not ranks):
@@ -79,20 +89,20 @@ def interrupt(trial, process, seconds, kinds, appears=False):
 
 
 def prepare_training(folder):
-    """(seconds of an uninterrupted training, its outcome, the result of an earlier training that must not be lost)"""
+    """(Duration of an uninterrupted training, its outcome, the result of an earlier training that must not be lost)"""
     made(folder, *TRAIN, "--seed", 7, "--output", "old.json")
     seconds = made(folder, *RANKS, *TRAIN, *CHECKPOINTS)
     old = (folder / "old.json").read_bytes()
-    return seconds, outcome(folder / "out.json"), old
+    return Duration(seconds), outcome(folder / "out.json"), old
 
 
 def interrupt_training(trial, shared):
-    seconds, expected, old = shared
+    duration, expected, old = shared
     output, folder = trial.folder / "out.json", trial.folder / "checkpoints"
     output.write_bytes(old)
     words = (*RANKS, *TRAIN, *CHECKPOINTS)
     process = trial.start(*words)
-    number = interrupt(trial, process, seconds, (*ENDING, signal.SIGSTOP))
+    number = interrupt(trial, process, duration, (*ENDING, signal.SIGSTOP))
     status = trial.end(process)
     trial.require_gone()
 
@@ -116,21 +126,21 @@ def interrupt_training(trial, shared):
 
 
 def prepare_results(folder):
-    """[(command, seconds, bytes of its earlier result, rows)] of all programs"""
+    """[(command, its Duration, bytes of its earlier result, rows)] of all programs"""
     found = []
     for words in PROGRAMS:
         seconds = made(folder, *words, "--output", "out.json")
         old = (folder / "out.json").read_bytes()
-        found.append((words, seconds, old, len(json.loads(old)["benchmarks"])))
+        found.append((words, Duration(seconds), old, len(json.loads(old)["benchmarks"])))
     return found
 
 
 def interrupt_result(trial, shared):
-    words, seconds, old, rows = shared[trial.seed % len(shared)]
+    words, duration, old, rows = shared[trial.seed % len(shared)]
     output = trial.folder / "out.json"
     output.write_bytes(old)
     process = trial.start(*words, "--output", output)
-    interrupt(trial, process, seconds, ENDING, appears=trial.seed // len(shared) % 2 == 1)
+    interrupt(trial, process, duration, ENDING, appears=trial.seed // len(shared) % 2 == 1)
     status = trial.end(process)
     trial.require_gone()
     kept = output.read_bytes() == old
@@ -192,19 +202,19 @@ def prepare_tools(folder):
         after = content(pages)
         if status not in (0, 1, 3) or after == before:  # a comparison may end with any verdict
             raise ToolError(f"without a fault, {name} fails: {trial.text()}")
-        found.append((words, seconds, before, after))
+        found.append((words, Duration(seconds), before, after))
     return found
 
 
 def interrupt_tool(trial, shared):
-    words, seconds, before, after = shared[trial.seed % len(shared)]
+    words, duration, before, after = shared[trial.seed % len(shared)]
     pages = trial.folder / "pages"
     for name, data in before.items():
         (pages / name).parent.mkdir(parents=True, exist_ok=True)
         (pages / name).write_bytes(data)
     pages.mkdir(exist_ok=True)
     process = trial.start(*words)
-    interrupt(trial, process, seconds, ENDING, appears=trial.seed // len(shared) % 2 == 1)
+    interrupt(trial, process, duration, ENDING, appears=trial.seed // len(shared) % 2 == 1)
     trial.end(process)
     trial.require_gone()
     found = content(pages)

@@ -18,7 +18,7 @@ ON_ONE_RANK = """rank=$1 other=$2 own=$3
 shift 3
 if [ "$OMPI_COMM_WORLD_RANK" = "$rank" ]; then shift && set -- "$other" "$@" $own; fi
 exec "$@\""""
-OPTIONS = {"gradcomp-train": ("--lr 0.3", "--seed 9", "--momentum 0.5", "--optimiser adamw", "--clip 1"),
+OPTIONS = {"gradcomp-train": ("--lr 0.3", "--seed 9", "--momentum 0.5", "--optimiser adamw", "--timeout 60"),
            "gradcomp-allreduce": ("--untimed 9", "--link 1Gbit/s", "--raw", "--density-tolerance 0.5", "--timeout 60")}
 LONG = (*(1000 if word == STEPS else word for word in TRAIN[:-3]), "--methods", "top_k:ratio=0.01", "--no-controls")  # outlasts faults
 SUSPENDED = 6  # seconds, twice the limit
@@ -107,20 +107,26 @@ def _set_link(inside, state):
 
 
 def cut(trial, shared, seconds, limit):
-    """Takes the link of the second node down for some seconds while ranks train over it, and back up."""
+    """Takes the link of the second node down for some seconds while ranks train over it, and back up. None: it stays down."""
     process = _over_links(trial, *LONG, "--timeout", limit, "--output", trial.folder / "out.json")
     trial.ranks()
     time.sleep(trial.random.uniform(1, 3))
     inside = _inside(trial)
     _set_link(inside, "down")
-    time.sleep(seconds)
-    over = process.poll() is not None
-    if not over:
-        _set_link(inside, "up")
-    trial.injected = f"link down for {seconds} s, --timeout {limit}"
+    if seconds is None:
+        trial.check(trial.ranks_end(limit + GONE), "a rank does not end")
+        back = "while its launcher waited" if process.poll() is None else "with its launcher"
+        trial.signal(signal.SIGTERM, [process.pid])
+    else:
+        time.sleep(seconds)
+        over = process.poll() is not None
+        back = f"{'before' if over else 'after'} the link came back"
+        if not over:
+            _set_link(inside, "up")
+    trial.injected = f"link down{'' if seconds is None else f' for {seconds} s'}, --timeout {limit}"
     status = trial.end(process)
     trial.require_gone()
-    if seconds < limit:
+    if seconds is not None and seconds < limit:
         trial.check(status == 0, f"status {status}")
         trial.check(status != 0 or is_whole(trial.folder / "out.json", len(shared)), "no whole result")
         trial.check(status != 0 or outcome(trial.folder / "out.json") == shared, "the training differs")
@@ -130,7 +136,7 @@ def cut(trial, shared, seconds, limit):
         trial.check(status not in (0, None), f"status {status}")
         trial.check(1 <= len(lines) <= 2 and all(f"within {limit} s" in line for line in lines), "no line that says so")
         trial.check(not (trial.folder / "out.json").exists(), "a result is there")
-        trial.notes.append(f"{len(lines)} line{'s' if len(lines) > 1 else ''}, {'before' if over else 'after'} the link came back")
+        trial.notes.append(f"{len(lines)} line{'s' if len(lines) > 1 else ''}, {back}")
 
 
 FAULTS = (
@@ -147,4 +153,8 @@ FAULTS = (
           lambda trial, shared: cut(trial, shared, CUT, GONE), links.why_not),
     Fault("cut-for-long", "a link is cut for longer than the limit", f"the same for {3 * CUT} s, with `--timeout {CUT}`",
           "a line of each rank that can still be heard, a status that is not 0, no process left", 6, lambda folder: None,
-          lambda trial, shared: cut(trial, shared, 3 * CUT, CUT), links.why_not))
+          lambda trial, shared: cut(trial, shared, 3 * CUT, CUT), links.why_not),
+    Fault("cut-for-good", "a link is cut and never comes back", f"the same without end, with `--timeout {CUT}`; SIGTERM to the launcher "
+          "once all ranks have ended: Open MPI's would wait for the node that it cannot reach until TCP gives up, after minutes",
+          "all ranks end by themselves, each that can be heard with a line; after SIGTERM the launcher ends with a status that is not "
+          "0, and no process is left", 6, lambda folder: None, lambda trial, shared: cut(trial, shared, None, CUT), links.why_not))

@@ -103,6 +103,13 @@ class Trial:
         self.check(len(found) >= count, "the ranks did not start")
         return found
 
+    def ranks_end(self, seconds):
+        """Waits until no rank is left, at most so long, and returns whether that is so."""
+        end = time.monotonic() + seconds
+        while (left := [rank for rank in self.processes().values() if rank is not None]) and time.monotonic() < end:
+            time.sleep(0.1)
+        return not left
+
     def signal(self, number, processes):
         """Sends a signal to those that are still there."""
         for process in processes:

@@ -9,10 +9,10 @@ from gradcomp.faults.trial import BEFORE, GONE, LIMIT, Trial
 from .page import UNKNOWN, Job, Page, Text, positive, write_rows
 
 FAULTS = {fault.name: fault for fault in (*interrupts.FAULTS, *disk.FAULTS, *peers.FAULTS, *clock.FAULTS)}
-OPEN = ("**A killed launcher of Open MPI leaves a folder in `/tmp`** that is named after its process number. A later launcher with "
-        "this number does not start (`PRTE ... -14`, once in about 32,768 starts for each such folder): remove `/tmp/prterun.*` of "
-        "launchers that are gone. This is the likely reason why, in another run of 120 trials, a training could not be started again "
-        "after SIGKILL to its launcher; the earlier result was whole. Trials have a folder of their own now.")
+LAUNCHER = ("**A killed launcher of Open MPI leaves a folder in `/tmp`** that is named after its process number. A later launcher with "
+            "this number does not start (`prte_session_dir failed: Exists (-14)`; three of three with copies of such a folder): remove "
+            "`/tmp/prterun.*` of launchers that are gone. Trials have a folder of their own, because one of 120 earlier trials could "
+            "not be started again; its earlier result was whole.")
 
 
 def try_out(fault, seeds, folder):
@@ -62,8 +62,7 @@ def answer(records):
     return (f"Of {len(rows)} faults of {len(records)} kinds, injected into real processes, {len(failed) or 'none'} cost anything"
             + (f" ({', '.join(f'`{name}`' for name in where)})" if failed else "") + f". After {'the others' if failed else 'them'}, no "
             "result, page or checkpoint was half written or replaced by less, no process was left, no job hung, and every training that "
-            "went on or was resumed ended with the bits of one without a fault. One loss in another run is told "
-            "below, with its likely reason.")
+            "went on or was resumed ended with the bits of one without a fault.")
 
 
 class Reliability(Page):
@@ -104,7 +103,7 @@ class Reliability(Page):
                       f"does not end within {LIMIT} s after the fault, and a process is left if it is there {GONE} s after its job. A "
                       "temporary file is hidden and no result; it may stay where its writer was killed. No trial depends on the "
                       "speed of the machine, which did other work meanwhile.", ""]
-        out.lines += [OPEN, ""]
+        out.lines += [LAUNCHER, ""]
         out.name_missing(self.names(options))
         found = {FAULTS[name]: record.rows for name, record in records.items()}
         out.add("Faults", "*Trials*: those in which the fault came before the end of the job.",
