@@ -139,7 +139,11 @@ TEST(Resume, OfAFinishedRunTrainsNoMore) {
   rig.options.checkpoint_folder = rig.options.resume_folder = folder.path();
   const std::string list = "fp32,fp32:label=again";
   const Checkpoints checkpoints(rig.options, settings(rig, list));
-  const auto first = rig.run(list, &checkpoints), again = rig.run(list, &checkpoints);
+  const auto first = rig.run(list, &checkpoints);
+  const std::string killed = fmt::format("{}/seed1/rank{}_step3.ckpt", folder.path(), rig.control->rank());
+  std::ofstream(killed) << "left by a run that was killed before it removed its earlier files";
+  const auto again = rig.run(list, &checkpoints);
+  EXPECT_FALSE(fs::exists(killed));
   for (std::size_t i = 0; i < first.size(); ++i) {
     EXPECT_EQ(first[i].step_ms, again[i].step_ms) << "times would differ if it had trained again";
     EXPECT_EQ(first[i].parameters_hash, again[i].parameters_hash);

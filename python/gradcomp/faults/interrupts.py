@@ -122,7 +122,8 @@ def interrupt_training(trial, shared):
         trial.require_gone()
     trial.count_parts()
     names = {path.name for path in folder.rglob("*") if path.is_file()}
-    trial.check(names == {"checkpoint.json", *(f"rank{rank}_step{STEPS}.ckpt" for rank in range(2))}, "other files stay")
+    others = names ^ {"checkpoint.json", *(f"rank{rank}_step{STEPS}.ckpt" for rank in range(2))}
+    trial.check(not others, f"other files: {', '.join(sorted(others))}")
 
 
 def prepare_results(folder):

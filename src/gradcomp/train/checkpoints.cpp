@@ -35,7 +35,7 @@ std::vector<index_t> owner(const Transport& control, std::uint64_t seed, index_t
   return {control.rank(), static_cast<index_t>(seed), step};
 }
 
-/// Removes the files that this rank wrote before `keep`, and those of an interrupted write.
+/// Removes the files of this rank but `keep`: earlier ones, and those of an interrupted write.
 void remove_others(const std::string& folder, int rank, const std::string& keep) {
   const std::string name = fmt::format("rank{}_step", rank);
   std::error_code error;
@@ -86,6 +86,7 @@ index_t Checkpoints::restore(const Exec& exec, Transport& control,
         trainers, [&](Trainer& trainer, const std::string& prefix) { trainer.restore(exec, snapshot, prefix, step); });
   });
   require_same_on_all_ranks(control, "checkpoint", fmt::format("step {}", step));
+  if (step > 0 && m_folder == m_resume) remove_others(m_folder, control.rank(), file_of(m_folder, control.rank(), step));
   return step;
 }
 
