@@ -45,7 +45,7 @@ Kernel top_k(const KernelInput& input) {
   selection.k = k;
   const auto arrays =
       std::make_shared<Arrays>(Arrays{tiles,
-                                      kernels::FirstPass(tiles),
+                                      kernels::FirstPass(tiles, kernels::Statistics::largest),
                                       kernels::Selector(tiles, density),
                                       {selection},
                                       Vector<std::uint32_t>("gradcomp::bench::indices", static_cast<std::size_t>(k)),

@@ -16,7 +16,7 @@ Kernel first_pass(const KernelInput& input) {
     kernels::FirstPass pass;
   };
   kernels::Tiles tiles(Layout::flat(input.count()));
-  const auto arrays = std::make_shared<Arrays>(Arrays{tiles, kernels::FirstPass(tiles)});
+  const auto arrays = std::make_shared<Arrays>(Arrays{tiles, kernels::FirstPass(tiles, kernels::Statistics::sums)});
   const auto work = [=] { arrays->pass.run(input.exec, arrays->tiles, input.source()); };
   const auto check = [=] {
     const kernels::Moments got = arrays->pass.moments().at(0);

@@ -5,12 +5,19 @@
 
 # -fno-trapping-math changes no value: it lets gcc compute both sides of a choice, without which loops with one in them
 # (half-precision casts) are not vectorised.
+# For Intel's servers, gcc prefers half of the vector registers that they have, because long ones lowered the clock of old
+# ones: the first pass of a sparsifier then takes 1.3 to 1.6 times as long in cache.
+include(CheckCXXCompilerFlag)
+if(GRADCOMP_NATIVE_ARCH)
+  check_cxx_compiler_flag(-mprefer-vector-width=512 GRADCOMP_HAS_WIDE_VECTORS)
+endif()
 add_library(gradcomp_options INTERFACE)
 target_compile_options(gradcomp_options INTERFACE -Wall -Wextra
                        $<$<NOT:$<CXX_COMPILER_ID:Clang>>:-Wshadow> # clang warns of more cases than gcc
                        -Wno-unknown-pragmas -fno-trapping-math
                        $<$<BOOL:${GRADCOMP_ENABLE_WERROR}>:-Werror>
-                       $<$<BOOL:${GRADCOMP_NATIVE_ARCH}>:-march=native>)
+                       $<$<BOOL:${GRADCOMP_NATIVE_ARCH}>:-march=native>
+                       $<$<BOOL:${GRADCOMP_HAS_WIDE_VECTORS}>:-mprefer-vector-width=512>)
 if(GRADCOMP_ENABLE_FUZZ)
   target_compile_options(gradcomp_options INTERFACE -fsanitize=fuzzer-no-link,address,undefined
                          -fno-sanitize-recover=undefined -fno-omit-frame-pointer)

@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   const Vector<float> values("values", bytes.size() / sizeof(float));
   Kokkos::deep_copy(values, HostSpan<const float>(reinterpret_cast<const float*>(bytes.data()), values.size()));
   const kernels::Tiles tiles(Layout::flat(static_cast<index_t>(values.size())));
-  kernels::FirstPass pass(tiles, true);
+  kernels::FirstPass pass(tiles, kernels::Statistics::logs);
   Source source;
   source.count = static_cast<index_t>(values.size());
   source.gradient = values.data();

@@ -42,7 +42,7 @@ struct BlockState final : State {
       : State(indexable(bucket)),
         plan(layout, block, ratio),
         tiles(plan.scores),
-        first(tiles),
+        first(tiles, kernels::Statistics::largest),
         selector(tiles, ratio),
         payload("gradcomp::compressors::block_top_k::payload",
                 static_cast<std::size_t>(payload_header_bytes + 4 * (plan.chosen + plan.values))),

@@ -48,7 +48,7 @@ struct DrydenState final : State {
         classes(class_layout(layout)),
         tiles(layout),
         class_tiles(classes),
-        first(class_tiles),
+        first(class_tiles, kernels::Statistics::largest),
         selector(class_tiles, usual / 2),
         means(static_cast<index_t>(classes.segments.size())),
         selections(classes.segments.size()),

@@ -45,7 +45,7 @@ struct EfSignState final : DenseState {
   EfSignState(const Layout& bucket, index_t payload_bytes)
       : DenseState(bucket, payload_bytes),
         tiles(bucket),
-        first(tiles),
+        first(tiles, kernels::Statistics::magnitudes),
         pieces(tensor_runs(bucket)),
         parts("gradcomp::compressors::ef_sign::parts", pieces.piece.size()),
         sums("gradcomp::compressors::ef_sign::sums", bucket.segments.size()),

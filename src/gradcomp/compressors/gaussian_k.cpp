@@ -73,7 +73,7 @@ class ThreeLooks {
 
 struct GaussianState final : SparseState {
   GaussianState(const Layout& bucket, double usual, index_t max_entries, const coders::SparseCoding& coding, bool paper)
-      : SparseState(bucket, usual, max_entries, coding, false, spare_of_searches),
+      : SparseState(bucket, usual, max_entries, coding, kernels::Statistics::sums, spare_of_searches),
         above(tiles),
         counted("gradcomp::compressors::gaussian_searches", paper ? 0 : layout.segments.size()),
         looks("gradcomp::compressors::gaussian_looks", paper ? layout.segments.size() : 0) {}

@@ -51,7 +51,7 @@ class HardThreshold final : public Sparsifier {
  private:
   std::unique_ptr<SparseState> make_state(const Layout& layout) const override {
     constexpr double usual = 0.05;  // sets only the room for candidates: denser tiles are read again
-    return std::make_unique<SparseState>(layout, usual, max_kept(layout), coding());
+    return std::make_unique<SparseState>(layout, usual, max_kept(layout), coding(), kernels::Statistics::largest);
   }
 
   void search(const Exec& exec, const Source&, SparseState& state, const Context& context) const override {

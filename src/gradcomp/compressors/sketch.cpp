@@ -61,7 +61,10 @@ struct Sizes {
 /// Chooses the k largest of every segment of a vector that all ranks have.
 struct Choice {
   Choice(const Layout& layout, double density)
-      : tiles(layout), first(tiles), selector(tiles, density), selections(layout.segments.size()) {}
+      : tiles(layout),
+        first(tiles, kernels::Statistics::largest),
+        selector(tiles, density),
+        selections(layout.segments.size()) {}
 
   /// Writes indices and values of the chosen entries. Returns false if an element is not finite. Waits for exec.
   bool run(const Exec& exec, const Vector<float>& values, const Vector<std::uint32_t>& indices,
@@ -88,7 +91,7 @@ struct SketchState final : State {
       : State(indexable(bucket)),
         sketch(bucket.count(), sizes.rows, sizes.table_columns(bucket)),
         tiles(bucket),
-        first(tiles),
+        first(tiles, kernels::Statistics::largest),
         candidate_count(sizes.candidates(bucket)),
         heavy(bucket, static_cast<double>(candidate_count) / static_cast<double>(std::max<index_t>(1, bucket.count()))),
         largest(sizes.entries(bucket), 1.0 / static_cast<double>(sizes.factor)),

@@ -17,6 +17,10 @@ class TopK final : public Sparsifier {
   using Sparsifier::Sparsifier;
 
  private:
+  std::unique_ptr<SparseState> make_state(const Layout& layout) const override {
+    return std::make_unique<SparseState>(layout, density().ratio(), max_kept(layout), coding(),
+                                         kernels::Statistics::largest);
+  }
   bool sends_zeros() const override { return true; }
   void search(const Exec&, const Source&, SparseState&, const Context&) const override {}  // keeps the exact top k
 };

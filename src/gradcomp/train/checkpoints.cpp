@@ -86,7 +86,8 @@ index_t Checkpoints::restore(const Exec& exec, Transport& control,
         trainers, [&](Trainer& trainer, const std::string& prefix) { trainer.restore(exec, snapshot, prefix, step); });
   });
   require_same_on_all_ranks(control, "checkpoint", fmt::format("step {}", step));
-  if (step > 0 && m_folder == m_resume) remove_others(m_folder, control.rank(), file_of(m_folder, control.rank(), step));
+  if (step > 0 && m_folder == m_resume)
+    remove_others(m_folder, control.rank(), file_of(m_folder, control.rank(), step));
   return step;
 }
 

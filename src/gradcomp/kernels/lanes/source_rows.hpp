@@ -3,7 +3,6 @@
 // goes the same way costs nothing beside 32 loads, and kernels need no instantiation for each kind.
 #include "gradcomp/core/source.hpp"
 #include "gradcomp/kernels/lanes/lanes.hpp"
-#include "gradcomp/kernels/lanes/preload.hpp"
 
 namespace gradcomp::kernels {
 
@@ -104,12 +103,6 @@ KOKKOS_FORCEINLINE_FUNCTION void sent_row(const Warp& warp, const Source& source
 /// How many rows are handled together in registers; the loops over them are unrolled.
 inline constexpr int group_rows = 8;
 
-/// preload() of what the first pass over elements i .. i + left - 1 reads.
-KOKKOS_FORCEINLINE_FUNCTION void preload_first(const Source& source, index_t i, index_t left) {
-  preload(source.gradient + i, left);
-  if (source.kind == Source::Kind::residual) preload(source.memory + i, left);
-}
-
 namespace detail {
 /// What the sum of a residual and a gradient is made of.
 struct Residual {
@@ -117,9 +110,9 @@ struct Residual {
 };
 
 /// The whole groups of accumulate_rows() with momentum correction. Returns the number of their elements.
-template <int rows, bool nesterov, class Use>
+template <int rows, bool nesterov, class Use, class Done>
 KOKKOS_FORCEINLINE_FUNCTION index_t first_momentum(const Warp& warp, const Source& source, index_t i, index_t count,
-                                                   Lanes<std::int32_t>& bad, const Use& use) {
+                                                   Lanes<std::int32_t>& bad, const Use& use, const Done& done) {
   struct Read {
     float g, v, u;
   };
@@ -145,17 +138,24 @@ KOKKOS_FORCEINLINE_FUNCTION index_t first_momentum(const Warp& warp, const Sourc
         use(l, a, row + r);
       });
     });
+    done(e, together);
   }
   return e;
 }
+
+/// The default of `done` in accumulate_rows().
+struct Nothing {
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(index_t, index_t) const {}
+};
 }  // namespace detail
 
 /// Source::accumulate() for elements i .. i + count - 1, with use(l, a, row) for every lane of every row, in the order
-/// of the rows; a = 0 beyond the last element. The most important kinds handle whole groups in registers: through a
+/// of the rows; a = 0 beyond the last element. done(e, n) follows when elements i + e .. i + e + n - 1 are formed,
+/// while they are still in the first-level cache. The most important kinds handle whole groups in registers: through a
 /// Lanes<float>, a row costs 5 to 10 times as many cycles on a host.
-template <int rows = group_rows, class Use>
+template <int rows = group_rows, class Use, class Done = detail::Nothing>
 KOKKOS_FORCEINLINE_FUNCTION void accumulate_rows(const Warp& warp, const Source& source, index_t i, index_t count,
-                                                 Lanes<std::int32_t>& bad, const Use& use) {
+                                                 Lanes<std::int32_t>& bad, const Use& use, const Done& done = {}) {
   constexpr index_t together = rows * warp_lanes;
   index_t e = 0;
   if (source.kind == Source::Kind::none) {
@@ -170,11 +170,11 @@ KOKKOS_FORCEINLINE_FUNCTION void accumulate_rows(const Warp& warp, const Source&
                               use(l, good ? x : 0.0f, row + r);
                             });
       });
+      done(e, together);
     }
   } else if (source.kind == Source::Kind::residual) {
     const ResidualRule rule(source);
     for (; e + together <= count; e += together) {
-      if (e % preload_elements == 0) preload_first(source, i + e, count - e);
       const float* const g = source.gradient + i + e;
       float* const memory = source.memory + i + e;
       const int row = static_cast<int>(e / warp_lanes);
@@ -189,15 +189,18 @@ KOKKOS_FORCEINLINE_FUNCTION void accumulate_rows(const Warp& warp, const Source&
           use(l, a, row + r);
         });
       });
+      done(e, together);
     }
   } else if (source.kind == Source::Kind::momentum_correction) {
-    e = source.nesterov ? detail::first_momentum<rows, true>(warp, source, i, count, bad, use)
-                        : detail::first_momentum<rows, false>(warp, source, i, count, bad, use);
+    e = source.nesterov ? detail::first_momentum<rows, true>(warp, source, i, count, bad, use, done)
+                        : detail::first_momentum<rows, false>(warp, source, i, count, bad, use, done);
   }
   for (; e < count; e += warp_lanes) {
+    const int active = static_cast<int>(count - e < warp_lanes ? count - e : warp_lanes);
     Lanes<float> a;
-    accumulate_row(warp, source, i + e, static_cast<int>(count - e < warp_lanes ? count - e : warp_lanes), a, bad);
+    accumulate_row(warp, source, i + e, active, a, bad);
     warp.each([&](int l) { use(l, a[l], static_cast<int>(e / warp_lanes)); });
+    done(e, active);
   }
 }
 

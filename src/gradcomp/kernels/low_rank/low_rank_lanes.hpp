@@ -3,6 +3,7 @@
 // rank 4 costs one sweep over a row of M, and rank 32 eight sweeps over a row that is in the first-level cache.
 #include "gradcomp/core/source.hpp"
 #include "gradcomp/kernels/lanes/note.hpp"
+#include "gradcomp/kernels/lanes/preload.hpp"
 #include "gradcomp/kernels/lanes/source_rows.hpp"
 #include "gradcomp/kernels/low_rank/low_rank.hpp"
 

@@ -18,6 +18,22 @@ KOKKOS_FORCEINLINE_FUNCTION void prefetch_run([[maybe_unused]] const Runs& runs,
 #endif
 }
 
+/// Prefetches on a host what Source::sent() writes for the candidates of tile t (at most tile `last`): each lies in a
+/// line of its own.
+KOKKOS_FORCEINLINE_FUNCTION void prefetch_sent([[maybe_unused]] const Source& source, [[maybe_unused]] const Runs& runs,
+                                               [[maybe_unused]] index_t t, [[maybe_unused]] index_t last) {
+#if defined(__GNUC__) && !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)
+  if (source.kind == Source::Kind::none || runs.staged == nullptr || t > last || runs.staged[t] > runs.slots) return;
+  float* const memory = source.memory + runs.tile[t].first;
+  float* const velocity = source.masking ? source.velocity + runs.tile[t].first : nullptr;
+  const std::uint16_t* const offsets = runs.offsets + t * runs.stride;
+  for (std::int32_t i = 0; i < runs.staged[t]; ++i) {
+    __builtin_prefetch(memory + offsets[i], 1);
+    if (velocity != nullptr) __builtin_prefetch(velocity + offsets[i], 1);
+  }
+#endif
+}
+
 /// Where the candidates of one tile go, and how many there are so far. Candidates beyond `room` are only counted.
 struct TileSlots {
   float* value;
@@ -26,9 +42,10 @@ struct TileSlots {
   std::int32_t low;        ///< candidates are above this magnitude()
   std::int32_t found = 0;  ///< number of candidates so far
 
-  /// Appends the candidates of a row, which `mask` marks: x[0 .. 31] are elements `row` .. `row` + 31 of the tile. Of
-  /// the others, at most x[0] is read.
-  KOKKOS_FORCEINLINE_FUNCTION void append(const Warp& warp, const float* x, std::int32_t row, std::uint32_t mask) {
+  /// Appends the candidates of a row, or of two, which `mask` marks: x[0], x[1], ... are elements `row`, `row` + 1, ...
+  /// of the tile. Of the others, at most x[0] is read.
+  template <class Mask>
+  KOKKOS_FORCEINLINE_FUNCTION void append(const Warp& warp, const float* x, std::int32_t row, Mask mask) {
     float* const v = value + (found < room ? found : room);
     std::uint16_t* const o = offset + (found < room ? found : room);
     warp.for_set_padded(mask, [&](int l, int rank) {
@@ -38,13 +55,19 @@ struct TileSlots {
     found += Kokkos::popcount(mask);
   }
 
-  /// Collects the candidates among elements row .. row + count - 1 of the tile, which are x[0 .. count - 1]. A branch
-  /// that skips rows without candidates pays only if nearly all rows have none: with 1 % of candidates it is
-  /// mispredicted every third time.
+  /// Collects the candidates among elements row .. row + count - 1 of the tile, which are x[0 .. count - 1]; a host
+  /// takes two rows at a time. A branch that skips rows without candidates pays only if nearly all rows have none: with
+  /// 1 % of candidates it is mispredicted every third time.
   KOKKOS_FORCEINLINE_FUNCTION void collect(const Warp& warp, const float* x, std::int32_t row, std::int32_t count) {
     const std::int32_t limit = low;
     const bool few = room < tile_size / 32;
     std::int32_t e = 0;
+    for (constexpr int two = 2 * warp_lanes; !lanes_are_threads && e + two <= count; e += two) {
+      const std::uint64_t above = above_mask(warp, x + e + warp_lanes, limit);
+      const std::uint64_t mask = above_mask(warp, x + e, limit) | above << warp_lanes;
+      if (few && mask == 0) continue;
+      append(warp, x + e, row + e, mask);
+    }
     for (; e + warp_lanes <= count; e += warp_lanes) {
       const std::uint32_t mask = above_mask(warp, x + e, limit);
       if (few && mask == 0) continue;

@@ -14,13 +14,24 @@ Vector<T> scratch(const std::string& label, index_t count) {
   return Vector<T>(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), static_cast<std::size_t>(count));
 }
 
+/// A mask of the elements row, row + 1, ... of the run whose magnitude is above `low`. Behind a run of candidates there
+/// is a row of room, which a host reads and drops.
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t above_in_row(const Warp& warp, const Run& run, std::int32_t row,
+                                                       std::int32_t low) {
+  const std::int32_t active = run.count - row;
+  const float* const x = run.values + row;
+  if (active >= warp_lanes) return above_mask(warp, x, low);
+  if (!lanes_are_threads && run.offsets != nullptr) return above_mask(warp, x, low) & ((1u << active) - 1u);
+  return warp.ballot([&](int l) { return l < active && magnitude(x[l]) > low; });
+}
+
 /// A mask of the lanes of the row that the search takes. `quota` is the number of ties that may still be taken; it
 /// shrinks by those that are taken here.
-KOKKOS_FORCEINLINE_FUNCTION std::uint32_t taken(const Warp& warp, const Lanes<float>& x, int active, std::int32_t high,
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t taken(const Warp& warp, const Run& run, std::int32_t row, std::int32_t high,
                                                 std::int32_t& quota) {
-  std::uint32_t mask = warp.ballot([&](int l) { return l < active && magnitude(x[l]) > high; });
+  std::uint32_t mask = above_in_row(warp, run, row, high);
   if (quota > 0) {
-    std::uint32_t ties = warp.ballot([&](int l) { return l < active && magnitude(x[l]) == high; });
+    std::uint32_t ties = above_in_row(warp, run, row, high - 1) & ~mask;
     for (; ties != 0 && quota > 0; --quota) {
       const std::uint32_t lowest = ties & (~ties + 1u);
       mask |= lowest;
@@ -42,7 +53,10 @@ Candidates::Candidates(const Tiles& tiles, double density)
       m_above(scratch<std::int32_t>("gradcomp::kernels::candidates_above", tiles.count())),
       m_equal(scratch<std::int32_t>("gradcomp::kernels::candidates_equal", tiles.count())),
       m_quota(scratch<std::int32_t>("gradcomp::kernels::candidates_quota", tiles.count())),
-      m_start(scratch<index_t>("gradcomp::kernels::candidates_start", tiles.count())) {}
+      m_start(scratch<index_t>("gradcomp::kernels::candidates_start", tiles.count())),
+      m_list(scratch<std::int32_t>("gradcomp::kernels::candidate_list", tiles.count() * list_room(m_slots))),
+      m_list_tile(scratch<std::int32_t>("gradcomp::kernels::candidate_list_tile", tiles.count() * list_room(m_slots))),
+      m_listed(zeroed<std::int32_t>("gradcomp::kernels::candidates_listed", tiles.segments())) {}
 
 Runs Candidates::runs(const Tiles& tiles) const {
   return {tiles.tile.data(), m_values.data(), m_offsets.data(), m_staged.data(), m_a, m_slots, m_stride};
@@ -76,7 +90,7 @@ Collector Candidates::collector(const float* a, const Vector<std::int32_t>& low)
           m_above.data(), m_equal.data(),  m_slots,          m_stride};
 }
 
-void Candidates::recount(const Exec& exec, const Tiles& tiles, const Vector<SegmentSearch>& searches, bool exact) {
+void Candidates::recount(const Exec& exec, const Tiles& tiles, const Vector<SegmentSearch>& searches) {
   const auto tile = tiles.tile;
   const auto above = m_above, equal = m_equal;
   const Runs all = runs(tiles);
@@ -84,21 +98,105 @@ void Candidates::recount(const Exec& exec, const Tiles& tiles, const Vector<Segm
   for_warps(
       "gradcomp::kernels::recount_candidates", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
         const SegmentSearch search = searches(tile(t).segment);
-        if (search.open != 0 || (search.rank == 0 ? search.low >= search.high : !exact)) return;
+        if (search.open != 0 || search.rank != 0 || search.low >= search.high) return;
         const Run run = all(t);
         prefetch_run(all, t, last);
-        Lanes<std::int32_t> more, same;
-        warp.each([&](int l) { more[l] = same[l] = 0; });
-        const std::int32_t high = search.high;
-        each_element<2>(warp, run.count, [&](int l, index_t e) {
-          const std::int32_t bits = magnitude(run.values[e]);
-          more[l] += bits > high ? 1 : 0;
-          same[l] += bits == high ? 1 : 0;
-        });
-        const std::int32_t total_more = warp.sum(more), total_same = warp.sum(same);
+        std::int32_t more = 0;
+        for (std::int32_t row = 0; row < run.count; row += warp_lanes)
+          more += Kokkos::popcount(above_in_row(warp, run, row, search.high));
         warp.once([&] {
-          above(t) = total_more;
-          equal(t) = total_same;
+          above(t) = more;
+          equal(t) = 0;
+        });
+      });
+}
+
+namespace {
+
+/// Adds one to a count that other lanes may change too.
+KOKKOS_FORCEINLINE_FUNCTION void add_one(std::int32_t& at) {
+  if constexpr (lanes_are_threads)
+    Kokkos::atomic_inc(&at);
+  else
+    ++at;
+}
+
+}  // namespace
+
+void Candidates::rank(const Exec& exec, const Tiles& tiles, const Vector<SegmentSearch>& searches) {
+  const auto tile = tiles.tile;
+  const auto begin = tiles.begin;
+  const auto above = m_above, equal = m_equal, list = m_list, list_tile = m_list_tile, listed = m_listed;
+  const std::int32_t room = list_room(m_slots);
+  const Runs all = runs(tiles);
+  const index_t last = tiles.count() - 1;
+  for_warps(
+      "gradcomp::kernels::split_candidates", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
+        const std::int32_t s = tile(t).segment;
+        const SegmentSearch search = searches(s);
+        if (search.open != 0 || search.rank == 0) return;
+        const Run run = all(t);
+        prefetch_run(all, t, last);
+        const bool exact = search.low + 1 == search.high;
+        const index_t first = begin(s) * room;
+        std::int32_t more = 0, same = 0;
+        for (std::int32_t row = 0; row < run.count; row += warp_lanes) {
+          const std::uint32_t higher = above_in_row(warp, run, row, search.high);
+          const std::uint32_t inside = above_in_row(warp, run, row, search.low) & ~higher;
+          const std::int32_t found = Kokkos::popcount(inside);
+          more += Kokkos::popcount(higher);
+          same += exact ? found : 0;
+          if (exact || found == 0) continue;
+          Lanes<std::int32_t> at;
+          warp.each([&](int l) { at[l] = 0; });
+          warp.once([&] { at[0] = Kokkos::atomic_fetch_add(&listed(s), found); });
+          const index_t to = first + warp.broadcast(at, 0);
+          warp.for_set(inside, [&](int l, int rank) {
+            list(to + rank) = magnitude(run.values[row + l]);
+            list_tile(to + rank) = static_cast<std::int32_t>(t);
+          });
+        }
+        warp.once([&] {
+          above(t) = more;
+          equal(t) = same;
+        });
+      });
+  for_warps(
+      "gradcomp::kernels::rank_candidates", exec, tiles.segments(), KOKKOS_LAMBDA(const Warp& warp, index_t s) {
+        SegmentSearch search = searches(s);
+        if (search.open != 0 || search.rank == 0 || search.low + 1 == search.high) return;
+        const std::int32_t* const bits = list.data() + begin(s) * room;
+        const std::int32_t* const of_tile = list_tile.data() + begin(s) * room;
+        const std::int32_t count_listed = listed(s);
+        const auto count_from = [&](std::int32_t bound) {
+          Lanes<std::int32_t> count;
+          warp.each([&](int l) { count[l] = 0; });
+          each_element(warp, count_listed, [&](int l, index_t e) { count[l] += bits[e] >= bound ? 1 : 0; });
+          return warp.sum(count);
+        };
+        const index_t wanted = search.rank - search.above;
+        std::int32_t low = search.low + 1, high = search.high;  // count_from(low) >= wanted > count_from(high + 1)
+        while (low < high) {
+          const std::int32_t middle = low + (high - low + 1) / 2;
+          if (count_from(middle) >= wanted)
+            low = middle;
+          else
+            high = middle - 1;
+        }
+        search.low = high - 1;
+        search.above += high < search.high ? count_from(high + 1) : 0;
+        search.high = high;
+        for (std::int32_t row = 0; row < count_listed; row += warp_lanes) {
+          const std::uint32_t mask =
+              warp.ballot([&](int l) { return row + l < count_listed && bits[row + l] >= high; });
+          warp.for_set(mask, [&](int l, int) {
+            const std::int32_t e = row + l;
+            add_one(bits[e] > high ? above(of_tile[e]) : equal(of_tile[e]));
+          });
+        }
+        warp.once([&] {
+          searches(s) = search;
+          listed(s) = 0;
         });
       });
 }
@@ -165,19 +263,18 @@ void Candidates::emit(const Exec& exec, const Tiles& tiles, const Source& source
         const SegmentSearch search = searches(here.segment);
         const Run run = all(t);
         prefetch_run(all, t, last);
+        prefetch_sent(source, all, t + 1, last);
         std::int32_t quota = quotas(t);
         index_t at = search.out + start(t);
         for (std::int32_t row = 0; row < run.count; row += warp_lanes) {
-          const int active = run.count - row;
-          Lanes<float> x;
-          load_row(warp, run.values + row, active, x);
-          const std::uint32_t mask = taken(warp, x, active, search.high, quota);
+          const std::uint32_t mask = taken(warp, run, row, search.high, quota);
           warp.for_set(mask, [&](int l, int rank) {
             if (at + rank >= search.end) return;
             const index_t i = here.first + (run.offsets == nullptr ? row + l : run.offsets[row + l]);
             indices[at + rank] = static_cast<std::uint32_t>(i);
-            values[at + rank] = x[l];
-            source.sent(i, x[l], x[l]);
+            const float x = run.values[row + l];
+            values[at + rank] = x;
+            source.sent(i, x, x);
           });
           at += Kokkos::popcount(mask);
         }
@@ -185,7 +282,8 @@ void Candidates::emit(const Exec& exec, const Tiles& tiles, const Source& source
 }
 
 index_t Candidates::bytes() const {
-  return static_cast<index_t>(m_values.size() * 4 + m_offsets.size() * 2 + m_staged.size() * 16 + m_start.size() * 8);
+  return static_cast<index_t>(m_values.size() * 4 + m_offsets.size() * 2 + m_staged.size() * 16 + m_start.size() * 8 +
+                              m_list.size() * 8);
 }
 
 }  // namespace gradcomp::kernels

@@ -15,6 +15,8 @@ struct SegmentSearch {
   std::int32_t high = -1;   ///< entries above this bound are taken, and the first rank - above of those equal to it
   index_t above = 0;        ///< how many entries are above `high` (for a segment with a rank)
   index_t rank = 0;         ///< the `rank` largest are taken exactly (ties by lowest index); 0: all above `high`
+  index_t inside = 0;       ///< how many are in (low, high], once Radix has narrowed it
+  index_t enough = 0;       ///< Radix need not narrow it when so few are inside
   index_t sample_rank = 0;  ///< the rank in the sample that gives `low`; 0: `low` is known
   index_t out = 0;          ///< index of the first entry of the segment in the message
   std::int32_t open = 1;    ///< 0: the candidates are collected already, and stage() keeps them
@@ -69,10 +71,17 @@ class Candidates {
   /// Room for another pass over `a` that collects the elements above low(segment) itself.
   Collector collector(const float* a, const Vector<std::int32_t>& low);
 
-  /// Counts again, in segments that are not open, what the searches take: in segments whose candidates were collected
-  /// above a bound below their threshold; and, if `exact`, in segments with a rank, for which `high` and `above` must
-  /// be known.
-  void recount(const Exec& exec, const Tiles& tiles, const Vector<SegmentSearch>& searches, bool exact);
+  /// Counts again what the searches take, in segments that are not open and whose candidates were collected above a
+  /// bound below their threshold.
+  void recount(const Exec& exec, const Tiles& tiles, const Vector<SegmentSearch>& searches);
+
+  /// In segments with a rank that are not open: finds the rank-th largest, which must be in (low, high], and makes it
+  /// `high`; counts in every tile what is above it, and equal to it. At most list_room() may be inside, unless low + 1
+  /// = high.
+  void rank(const Exec& exec, const Tiles& tiles, const Vector<SegmentSearch>& searches);
+
+  /// The number of values that rank() can list for each tile of a segment.
+  static KOKKOS_INLINE_FUNCTION std::int32_t list_room(std::int32_t slots) { return slots / 8; }
 
   /// Finds where the entries of each tile go: behind those of the tiles before. totals[segment] = entries taken.
   void place(const Exec& exec, const Tiles& tiles, const Vector<SegmentSearch>& searches,
@@ -84,8 +93,8 @@ class Candidates {
             std::uint32_t* indices, float* values);
 
   Runs runs(const Tiles& tiles) const;
-  /// The share of the elements of a tile for which it has slots.
-  double room() const { return static_cast<double>(m_slots) / tile_size; }
+  /// The number of candidates for which each tile has room.
+  std::int32_t slots() const { return m_slots; }
   index_t bytes() const;
 
  private:
@@ -94,6 +103,8 @@ class Candidates {
   Vector<std::uint16_t> m_offsets;
   Vector<std::int32_t> m_staged, m_above, m_equal, m_quota;  ///< [tiles]; quota: ties that the tile may take
   Vector<index_t> m_start;                                   ///< [tiles] first entry, counted in the segment
+  Vector<std::int32_t> m_list, m_list_tile;  ///< [tiles][list_room] magnitudes of a segment, together, and their tiles
+  Vector<std::int32_t> m_listed;             ///< [segments] how many; 0 between calls
   const float* m_a = nullptr;
 };
 

@@ -32,6 +32,7 @@ struct Chooser {
   Selection selection;
   Moments moments;
   index_t elements, sampled;  ///< sampled: how many of the elements are in the sample
+  index_t slots, room;        ///< of all tiles of the segment, for candidates and in Candidates::rank()
   std::int32_t low;           ///< the bound above which the first pass collected; no_bound: it did not collect
 
   /// The search with which the choice starts.
@@ -68,12 +69,12 @@ struct Chooser {
     return search.rank > 0 && moments.nonzeros <= search.rank;
   }
 
-  /// Whether the elements that the first pass collected contain all wanted entries, and are not far too many.
+  /// Whether the elements that the first pass collected contain all wanted entries, and fit in their slots: of tiles
+  /// with more, every later launch reads all elements, and another bound costs only one such read.
   KOKKOS_INLINE_FUNCTION bool is_listed() const {
-    if (low == no_bound || selection.k == 0) return false;
+    if (low == no_bound || selection.k == 0 || moments.candidates > slots) return false;
     if (!selection.exact) return low <= selection.threshold;
-    return moments.nonzeros > selection.k && moments.candidates >= selection.k &&
-           moments.candidates <= Kokkos::max<index_t>(8 * selection.k, 1024);
+    return moments.nonzeros > selection.k && moments.candidates >= selection.k;
   }
 
   /// If is_listed(), lets the search choose among the elements that the first pass collected, and returns true.
@@ -130,11 +131,11 @@ struct Progress {
 /// The margin by which the bound of the next step is below the threshold of this step; 0 before the first step. If the
 /// bound was tried and missed entries, the margin is doubled; otherwise it changes slowly, so that the number of
 /// `candidates` approaches spare * kept.
-KOKKOS_INLINE_FUNCTION std::int32_t next_margin(std::int32_t margin, bool tried, bool missed, double kept,
-                                                double candidates, double spare) {
+KOKKOS_INLINE_FUNCTION std::int32_t next_margin(std::int32_t margin, bool tried, double kept, double candidates,
+                                                double spare) {
   constexpr std::int32_t octave = 1 << 23;
   if (margin == 0) return spare > 2 ? octave / 4 : octave / 8;
-  if (tried && missed) return Kokkos::min(octave, 2 * margin);
+  if (tried && candidates < kept) return Kokkos::min(octave, 2 * margin);
   if (tried && candidates < spare * kept) return Kokkos::min(octave, margin + margin / 8);
   if (tried && candidates > 1.3 * (spare * kept)) return Kokkos::max(octave / 256, margin - margin / 16);
   return margin;

@@ -40,7 +40,8 @@ void settle_choices(const Exec& exec, const Choices& all, std::uint32_t launched
             if (search.open != 0 || (search.rank > 0 && (launched & ranking) == 0)) again[l] = 1;
             if (search.rank > 0 && search.open == 0 && !segment.settled(search)) {
               search.high = segment.moments.max_bits;
-              search.above = 0;
+              search.above = search.inside = 0;
+              search.enough = segment.room;
             }
             const index_t max_entries = segment.selection.cut > 0 ? segment.selection.cut : segment.elements;
             before[l] = kept[l] = search.rank > 0 ? search.rank : Kokkos::min(all.total[s], max_entries);
@@ -65,16 +66,17 @@ void settle_choices(const Exec& exec, const Choices& all, std::uint32_t launched
       });
 }
 
-void remember_choices(const Exec& exec, const Choices& all, double spare, double room, bool host_looks) {
+void remember_choices(const Exec& exec, const Choices& all, double spare, bool host_looks) {
   for_few(
       "gradcomp::kernels::remember_choices", exec, all.segments, host_looks, KOKKOS_LAMBDA(const index_t s) {
         const SegmentSearch search = all.search[s];
         const bool tried = all.expecting && all.low[s] != no_bound;
         const double kept = static_cast<double>(search.end - search.out);
         std::int32_t low = no_bound;
-        if (kept > 0 && search.high > 0 && 2 * kept <= room * static_cast<double>(all.elements[s])) {
-          all.margin[s] = next_margin(all.margin[s], tried, all.progress[s].listed == 0, kept,
-                                      static_cast<double>(all.moments[s].candidates), spare);
+        const double room = static_cast<double>(all.slots) / tile_size * static_cast<double>(all.elements[s]);
+        if (kept > 0 && search.high > 0 && 2 * kept <= room) {
+          const auto candidates = static_cast<double>(all.moments[s].candidates);
+          all.margin[s] = next_margin(all.margin[s], tried, kept, candidates, spare);
           low = Kokkos::max(0, search.high - all.margin[s]);
         }
         all.low[s] = low;

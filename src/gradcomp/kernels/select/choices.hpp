@@ -23,9 +23,17 @@ struct Choices {
   Chosen* chosen;
   Outcome* outcome;
   bool expecting;
+  std::int32_t slots;  ///< of a tile
 
   KOKKOS_INLINE_FUNCTION Chooser at(index_t s) const {
-    return {selection[s], moments[s], elements[s], sampled[s], expecting ? low[s] : no_bound};
+    const index_t tiles = (elements[s] + tile_size - 1) / tile_size;
+    return {selection[s],
+            moments[s],
+            elements[s],
+            sampled[s],
+            tiles * slots,
+            tiles * Candidates::list_room(slots),
+            expecting ? low[s] : no_bound};
   }
 };
 
@@ -36,8 +44,7 @@ void start_choices(const Exec& exec, const Choices& all, bool host_looks);
 /// places in the message.
 void settle_choices(const Exec& exec, const Choices& all, std::uint32_t launched, bool host_looks);
 
-/// Sets the bounds for the next step. `room`: the share of a tile's elements that can be collected; a segment that
-/// would exceed it gets no bound.
-void remember_choices(const Exec& exec, const Choices& all, double spare, double room, bool host_looks);
+/// Sets the bounds for the next step. A segment whose candidates would not fit in their slots gets no bound.
+void remember_choices(const Exec& exec, const Choices& all, double spare, bool host_looks);
 
 }  // namespace gradcomp::kernels::detail

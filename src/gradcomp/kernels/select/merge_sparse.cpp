@@ -54,7 +54,7 @@ void place(const Exec& exec, const SparseView& a, const SparseView& b, const Vec
 
 SparseMerge::SparseMerge(index_t capacity)
     : m_tiles(Layout::flat(2 * capacity)),
-      m_first(m_tiles),
+      m_first(m_tiles, Statistics::largest),
       m_selector(m_tiles, 0.5),
       m_slot_indices(zeroed<std::uint32_t>("gradcomp::kernels::merge_indices", 2 * capacity)),
       m_sums(zeroed<float>("gradcomp::kernels::merge_sums", 2 * capacity)),

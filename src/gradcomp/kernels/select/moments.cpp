@@ -43,28 +43,21 @@ struct LogLanes {
   }
 };
 
-}  // namespace
-
-FirstPass::FirstPass(const Tiles& tiles, bool logs)
-    : m_logs(logs),
-      m_partial(Kokkos::view_alloc(Kokkos::WithoutInitializing, "gradcomp::kernels::moments_partial"),
-                static_cast<std::size_t>(tiles.count())),
-      m_moments("gradcomp::kernels::moments", static_cast<std::size_t>(tiles.segments())),
-      m_sample("gradcomp::kernels::sample", static_cast<std::size_t>(tiles.count() * warp_lanes)),
-      m_host(static_cast<std::size_t>(tiles.segments())) {}
-
-void FirstPass::launch(const Exec& exec, const Tiles& tiles, const Source& source, const Collector& collector) {
+/// The sweep over all tiles.
+template <Statistics wanted>
+void sweep(const Exec& exec, const Tiles& tiles, const Source& source, const Collector& collector,
+           const Vector<TileMoments>& partial, const Vector<float>& sample) {
   const auto tile = tiles.tile;
-  const auto begin = tiles.begin;
-  const auto partial = m_partial;
-  const auto moments = m_moments;
-  const auto sample = m_sample;
-  const bool with_logs = m_logs;
-
   for_warps(
       "gradcomp::kernels::first_pass", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
+        constexpr bool magnitudes = wanted >= Statistics::magnitudes, sums = wanted >= Statistics::sums,
+                       with_logs = wanted >= Statistics::logs;
         const Tile here = tile(t);
         const SampleRow sampled = sample_row(t, here.count);
+        const std::int32_t low = collector.low == nullptr ? no_bound : collector.low[here.segment];
+        const float* const a_of_tile = source.accumulated() + here.first;
+        const index_t mine = low != no_bound ? t * collector.stride : 0;
+        TileSlots slots{collector.values + mine, collector.offsets + mine, collector.slots, low};
         Lanes<float> sum, sum_abs, squares;
         Lanes<std::int32_t> nonzeros, bad, most;
         LogLanes logs(warp);
@@ -72,28 +65,30 @@ void FirstPass::launch(const Exec& exec, const Tiles& tiles, const Source& sourc
           sum[l] = sum_abs[l] = squares[l] = 0;
           nonzeros[l] = bad[l] = most[l] = 0;
         });
-        accumulate_rows(warp, source, here.first, here.count, bad, [&](int l, float a, int) {
-          const std::int32_t bits = magnitude(a);
-          const float x = Kokkos::bit_cast<float>(bits);
-          sum[l] += a;
-          sum_abs[l] += x;
-          squares[l] += x * x;
-          nonzeros[l] += bits != 0 ? 1 : 0;
-          most[l] = bits > most[l] ? bits : most[l];
-          if (with_logs) logs.multiply(l, bits);
-        });
+        accumulate_rows(
+            warp, source, here.first, here.count, bad,
+            [&](int l, float a, int) {
+              const std::int32_t bits = magnitude(a);
+              const float x = Kokkos::bit_cast<float>(bits);
+              if (sums) sum[l] += a;
+              if (magnitudes) {
+                sum_abs[l] += x;
+                squares[l] += x * x;
+              }
+              nonzeros[l] += bits != 0 ? 1 : 0;
+              most[l] = bits > most[l] ? bits : most[l];
+              if (with_logs) logs.multiply(l, bits);
+            },
+            [&](index_t e, index_t count) {  // these elements are still in the first-level cache
+              if (low != no_bound)
+                slots.collect(warp, a_of_tile + e, static_cast<std::int32_t>(e), static_cast<std::int32_t>(count));
+            });
         Lanes<float> drawn;
         load_finite_row(warp, source, here.first + sampled.first, sampled.size, drawn);
         store_row(warp, &sample(t * warp_lanes), sampled.size, drawn);
-        const std::int32_t low = collector.low == nullptr ? no_bound : collector.low[here.segment];
-        std::int32_t found = 0;
         if (low != no_bound) {
-          TileSlots mine{collector.values + t * collector.stride, collector.offsets + t * collector.stride,
-                         collector.slots, low};
-          mine.collect(warp, source.accumulated() + here.first, 0, here.count);
-          found = mine.found;
           warp.once([&] {
-            collector.staged[t] = collector.above[t] = found;
+            collector.staged[t] = collector.above[t] = slots.found;
             collector.equal[t] = 0;
           });
         }
@@ -104,10 +99,30 @@ void FirstPass::launch(const Exec& exec, const Tiles& tiles, const Source& sourc
                                  warp.sum(bad),
                                  warp.max(most),
                                  with_logs ? logs.sum(warp) : 0.0,
-                                 found};
+                                 slots.found};
         warp.once([&] { partial(t) = result; });
       });
+}
 
+}  // namespace
+
+FirstPass::FirstPass(const Tiles& tiles, Statistics wanted)
+    : m_wanted(wanted),
+      m_partial(Kokkos::view_alloc(Kokkos::WithoutInitializing, "gradcomp::kernels::moments_partial"),
+                static_cast<std::size_t>(tiles.count())),
+      m_moments("gradcomp::kernels::moments", static_cast<std::size_t>(tiles.segments())),
+      m_sample("gradcomp::kernels::sample", static_cast<std::size_t>(tiles.count() * warp_lanes)),
+      m_host(static_cast<std::size_t>(tiles.segments())) {}
+
+void FirstPass::launch(const Exec& exec, const Tiles& tiles, const Source& source, const Collector& collector) {
+  const auto launch_sweep = m_wanted == Statistics::largest      ? sweep<Statistics::largest>
+                            : m_wanted == Statistics::magnitudes ? sweep<Statistics::magnitudes>
+                            : m_wanted == Statistics::sums       ? sweep<Statistics::sums>
+                                                                 : sweep<Statistics::logs>;
+  launch_sweep(exec, tiles, source, collector, m_partial, m_sample);
+  const auto begin = tiles.begin;
+  const auto partial = m_partial;
+  const auto moments = m_moments;
   for_warps(
       "gradcomp::kernels::combine_moments", exec, tiles.segments(), KOKKOS_LAMBDA(const Warp& warp, index_t s) {
         Lanes<double> sum, sum_abs, squares, logs;

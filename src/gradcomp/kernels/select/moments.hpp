@@ -9,6 +9,15 @@
 
 namespace gradcomp::kernels {
 
+/// What FirstPass finds beside nonzeros, non_finite, max_bits and candidates; each level includes those before it. What
+/// is not asked for stays 0: on a host, the pass is bound by its instructions.
+enum class Statistics {
+  largest,     ///< nothing else
+  magnitudes,  ///< sum_abs and sum_squares
+  sums,        ///< sum
+  logs         ///< sum_logs
+};
+
 /// Statistics of a = Source::accumulate(). Sums are formed in float lanes inside a tile, and over tiles in double in a
 /// fixed order.
 struct Moments {
@@ -18,7 +27,7 @@ struct Moments {
   index_t nonzeros = 0;
   index_t non_finite = 0;     ///< gradient elements that were not finite (or overflowed their memory)
   std::int32_t max_bits = 0;  ///< magnitude() of the largest element
-  double sum_logs = 0;        ///< of ln |a| over the nonzeros; 0 unless FirstPass was made with logs
+  double sum_logs = 0;        ///< of ln |a| over the nonzeros
   index_t candidates = 0;     ///< elements above the collector's bound
 };
 
@@ -35,8 +44,7 @@ struct TileMoments {
 /// The pass and its work space, made in prepare().
 class FirstPass {
  public:
-  /// `logs`: whether to compute Moments::sum_logs.
-  explicit FirstPass(const Tiles& tiles, bool logs = false);
+  FirstPass(const Tiles& tiles, Statistics wanted);
 
   /// Forms a for the whole source, its statistics and sample, and collects for `collector`.
   void launch(const Exec& exec, const Tiles& tiles, const Source& source, const Collector& collector = {});
@@ -59,7 +67,7 @@ class FirstPass {
   index_t bytes() const;
 
  private:
-  bool m_logs;
+  Statistics m_wanted;
   Vector<detail::TileMoments> m_partial;
   Vector<Moments> m_moments;
   Vector<float> m_sample;

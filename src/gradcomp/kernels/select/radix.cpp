@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "gradcomp/core/copies.hpp"
+#include "gradcomp/core/shared.hpp"
 #include "gradcomp/kernels/select/candidate_rows.hpp"
 
 namespace gradcomp::kernels {
@@ -35,7 +36,12 @@ KOKKOS_FORCEINLINE_FUNCTION int bin_shift(const SegmentSearch& search) {
 
 KOKKOS_FORCEINLINE_FUNCTION index_t wanted(const SegmentSearch& search, Radix::Target target) {
   if (target == Radix::Target::sample) return search.sample_rank;
-  return search.open != 0 ? 0 : search.rank;
+  return search.open != 0 || (search.inside > 0 && search.inside <= search.enough) ? 0 : search.rank;
+}
+
+/// Whether a pass would change the search.
+KOKKOS_FORCEINLINE_FUNCTION bool is_wide(const SegmentSearch& search, Radix::Target target) {
+  return wanted(search, target) != 0 && width(search) > 1;
 }
 
 /// Adds the values of each segment to its histogram. A group first counts in team scratch (shared memory, or the cache
@@ -52,7 +58,7 @@ void histogram(const Exec& exec, const Vector<TileGroup>& groups, const Runs& ru
       KOKKOS_LAMBDA(const Policy::member_type& team) {
         const TileGroup group = groups(team.league_rank());
         const SegmentSearch search = searches(group.segment);
-        if (wanted(search, target) == 0 || width(search) <= 1) return;
+        if (!is_wide(search, target)) return;
         const Scratch counts(team.team_scratch(0), bins);
         Kokkos::parallel_for(Kokkos::TeamThreadRange(team, bins), [&](int b) { counts(b) = 0; });
         team.team_barrier();
@@ -83,8 +89,8 @@ void keep_bin(const Exec& exec, const Vector<SegmentSearch>& searches, Radix::Ta
       "gradcomp::kernels::radix_keep_bin", exec, static_cast<index_t>(searches.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t s) {
         SegmentSearch search = searches(s);
+        if (!is_wide(search, target)) return;
         const index_t rank = wanted(search, target);
-        if (rank == 0 || width(search) <= 1) return;
         std::uint32_t* const mine = counts.data() + s * bins;
         Lanes<index_t> sums;
         warp.each([&](int l) {
@@ -102,6 +108,7 @@ void keep_bin(const Exec& exec, const Vector<SegmentSearch>& searches, Radix::Ta
           if (search.above + mine[bin] >= rank) break;
           search.above += mine[bin];
         }
+        if (target == Radix::Target::exact) search.inside = mine[bin];
         const int shift = bin_shift(search);
         const std::int64_t low = search.low;
         search.high = static_cast<std::int32_t>(
@@ -133,9 +140,15 @@ Radix::Radix(const Tiles& tiles)
     : m_groups(upload("gradcomp::kernels::radix_groups", make_groups(tiles))),
       m_histogram("gradcomp::kernels::radix_histogram", static_cast<std::size_t>(tiles.segments() * bins)) {}
 
-void Radix::narrow(const Exec& exec, const Runs& runs, const Vector<SegmentSearch>& searches, Target target,
-                   int passes) {
-  for (int pass = 0; pass < passes && m_groups.size() > 0; ++pass) {
+void Radix::narrow(const Exec& exec, const Runs& runs, const Vector<SegmentSearch>& searches, Target target, int passes,
+                   bool host_looks) {
+  const auto needed = [&] {
+    if (!host_looks) return true;
+    const auto seen = seen_by_host(searches);
+    return std::any_of(seen.data(), seen.data() + seen.size(),
+                       [&](const SegmentSearch& search) { return is_wide(search, target); });
+  };
+  for (int pass = 0; pass < passes && m_groups.size() > 0 && needed(); ++pass) {
     histogram(exec, m_groups, runs, searches, target, m_histogram);
     keep_bin(exec, searches, target, m_histogram);
   }

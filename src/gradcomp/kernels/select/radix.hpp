@@ -21,9 +21,12 @@ class Radix {
   enum class Target { sample, exact };  ///< whether to find SegmentSearch::sample_rank or SegmentSearch::rank
 
   /// Shrinks (low, high] of every segment with a rank around its rank-th largest value in `runs`, which must hold at
-  /// least `rank` values above `low`. `above` becomes the number of values above `high`. Other segments, and with
-  /// `exact` open segments, stay as they are.
-  void narrow(const Exec& exec, const Runs& runs, const Vector<SegmentSearch>& searches, Target target, int passes);
+  /// least `rank` values above `low`. `above` becomes the number of values above `high`, `inside` that of those in
+  /// (low, high]; with `exact`, a segment with `enough` inside is narrowed no more. Other segments, and with `exact`
+  /// open segments, stay as they are. `host_looks`: as Context::host_looks; passes that no segment needs are then left
+  /// out.
+  void narrow(const Exec& exec, const Runs& runs, const Vector<SegmentSearch>& searches, Target target, int passes,
+              bool host_looks = false);
 
   static constexpr int passes_to_end = 3;
 

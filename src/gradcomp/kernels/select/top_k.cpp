@@ -41,7 +41,8 @@ detail::Choices Selector::choices(const FirstPass& first) const {
           m_margin.data(),
           m_chosen.data(),
           m_outcome.data(),
-          m_expecting};
+          m_expecting,
+          m_candidates.slots()};
 }
 
 Collector Selector::expect(const Source& source) {
@@ -63,7 +64,7 @@ void Selector::round(const Exec& exec, const Tiles& tiles, const Source& source,
     m_radix.narrow(exec, sample, m_searches, Radix::Target::sample, 2);
   }
   if ((phases & detail::staging) != 0) m_candidates.stage(exec, tiles, source.accumulated(), m_searches);
-  if ((phases & detail::recounting) != 0) m_candidates.recount(exec, tiles, m_searches, false);
+  if ((phases & detail::recounting) != 0) m_candidates.recount(exec, tiles, m_searches);
   if ((phases & detail::placing) != 0) m_candidates.place(exec, tiles, m_searches, m_totals);
 }
 
@@ -84,8 +85,9 @@ void Selector::choose(const Exec& exec, const Tiles& tiles, const Source& source
     if (host_looks && outcome.again != 0) continue;
     if (host_looks && (outcome.needed & detail::ranking) == 0) phases &= ~std::uint32_t{detail::ranking};
     if ((phases & detail::ranking) != 0) {
-      m_radix.narrow(exec, m_candidates.runs(tiles), m_searches, Radix::Target::exact, Radix::passes_to_end);
-      m_candidates.recount(exec, tiles, m_searches, true);
+      m_radix.narrow(exec, m_candidates.runs(tiles), m_searches, Radix::Target::exact, Radix::passes_to_end,
+                     host_looks);
+      m_candidates.rank(exec, tiles, m_searches);
       m_candidates.place(exec, tiles, m_searches, m_totals);
     }
     wait(exec, "gradcomp::kernels::Selector::choose");
@@ -94,7 +96,7 @@ void Selector::choose(const Exec& exec, const Tiles& tiles, const Source& source
   }
   m_usual = needed;
   if ((needed & detail::placing) != 0) m_usual |= detail::recounting;  // for thresholds, once the first pass collects
-  if (outcome.non_finite == 0) detail::remember_choices(exec, all, m_spare, m_candidates.room(), host_looks);
+  if (outcome.non_finite == 0) detail::remember_choices(exec, all, m_spare, host_looks);
   m_expecting = false;
 }
 

@@ -2,10 +2,10 @@
 // Chooses the entries of every segment of a bucket: those above a threshold, or exactly the k largest.
 //
 // An exact choice takes a bound from a sample (FirstPass) that is almost certainly below the k-th magnitude. One read
-// collects the candidates above the bound. Radix passes over the candidates find the k-th magnitude, and how many of
-// its ties are taken. If the bound was too high, the segment is searched again without a bound. If a threshold lets too
-// many or too few entries through, the same search replaces it. The entries are the same for any number of threads and
-// on every device.
+// collects the candidates above the bound. A histogram of the candidates finds an interval with few values in which the
+// k-th magnitude lies; these are listed and ranked, which also tells how many ties are taken. If the bound was too
+// high, the segment is searched again without a bound. If a threshold lets too many or too few entries through, the
+// same search replaces it. The entries are the same for any number of threads and on every device.
 //
 // In later steps, expect() lets the first pass collect the elements above a bound that is a little below the last
 // threshold, so that the choice needs no read of its own. If this bound was too high, the choice continues as in the

@@ -57,7 +57,7 @@ TEST(CountAbove, CountsInAShortlistWhatAllOfItWouldGive) {
   const auto x = make_input("laplace", layout.count(), 3);
   const Vector<float> gradient = to_device(x);
   const Source source{Source::Kind::none, layout.count(), gradient.data()};
-  FirstPass first(tiles);
+  FirstPass first(tiles, Statistics::largest);
   Selector selector(tiles, 0.02);
   std::vector<Selection> selections;
   for (const auto& segment : layout.segments) selections.push_back({segment.count / 100, true, 0, 0});

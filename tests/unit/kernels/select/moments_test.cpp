@@ -50,7 +50,7 @@ TEST(Moments, MatchSerialReferenceBitForBitWithAndWithoutResidual) {
           source.beta = 0.5f;
           source.gamma = 2;
         }
-        FirstPass pass(tiles);
+        FirstPass pass(tiles, Statistics::sums);
         pass.run(Exec(), tiles, source);
         const auto memory = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, device_r);
         std::vector<float> a(g);
@@ -83,6 +83,30 @@ TEST(Moments, MatchSerialReferenceBitForBitWithAndWithoutResidual) {
   }
 }
 
+TEST(Moments, StatisticsThatAreNotAskedForChangeNoOther) {
+  const index_t n = 9001;
+  const auto g = to_device(make_input("laplace", n)), r = to_device(make_input("gauss", n, 2));
+  const Tiles tiles(Layout::flat(n));
+  for (const auto kind : {Source::Kind::none, Source::Kind::residual}) {
+    const Source source{kind, n, g.data(), r.data(), 1, 0};  // the memory stays as it is
+    FirstPass whole(tiles, Statistics::logs);
+    whole.run(Exec(), tiles, source);
+    const Moments& all = whole.moments()[0];
+    EXPECT_NE(all.sum_logs, 0);
+    for (const Statistics wanted : {Statistics::largest, Statistics::magnitudes, Statistics::sums}) {
+      FirstPass pass(tiles, wanted);
+      pass.run(Exec(), tiles, source);
+      const Moments& m = pass.moments()[0];
+      EXPECT_EQ(m.nonzeros, all.nonzeros);
+      EXPECT_EQ(m.max_bits, all.max_bits);
+      EXPECT_EQ(m.sum_abs, wanted >= Statistics::magnitudes ? all.sum_abs : 0);
+      EXPECT_EQ(m.sum_squares, wanted >= Statistics::magnitudes ? all.sum_squares : 0);
+      EXPECT_EQ(m.sum, wanted >= Statistics::sums ? all.sum : 0);
+      EXPECT_EQ(m.sum_logs, 0);
+    }
+  }
+}
+
 TEST(Moments, NonFiniteGradientLeavesItsMemoryAndIsCounted) {
   const index_t n = 9000;
   auto g = make_input("gauss", n);
@@ -96,7 +120,7 @@ TEST(Moments, NonFiniteGradientLeavesItsMemoryAndIsCounted) {
   source.kind = Source::Kind::residual;
   source.gradient = device_g.data();
   source.memory = device_r.data();
-  FirstPass pass(tiles);
+  FirstPass pass(tiles, Statistics::sums);
   pass.run(Exec(), tiles, source);
   EXPECT_EQ(pass.non_finite(), 3);
   const auto memory = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, device_r);
@@ -109,7 +133,7 @@ TEST(Moments, SumWhichOverflowsTheMemoryCountsAsNonFinite) {
   const auto g = to_device<float>({3e38f, 1.0f}), r = to_device<float>({3e38f, 1.0f});
   const Tiles tiles(Layout::flat(2));
   Source source{Source::Kind::residual, 2, g.data(), r.data(), 1, 1};
-  FirstPass pass(tiles);
+  FirstPass pass(tiles, Statistics::sums);
   pass.run(Exec(), tiles, source);
   EXPECT_EQ(pass.non_finite(), 1);
   const auto memory = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, r);
@@ -123,7 +147,7 @@ TEST(Moments, SampleHoldsElementsOfEachTile) {
   for (index_t i = 0; i < n; ++i) g.push_back(static_cast<float>(i));
   const auto device = to_device(g);
   const Tiles tiles(Layout::flat(n));
-  FirstPass pass(tiles);
+  FirstPass pass(tiles, Statistics::sums);
   pass.run(Exec(), tiles, Source{Source::Kind::none, n, device.data(), nullptr, 1, 1});
   const auto sample = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, pass.sample());
   for (index_t t = 0; t < 4; ++t) {

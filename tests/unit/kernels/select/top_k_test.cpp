@@ -26,7 +26,7 @@ Entries select(const Layout& layout, const std::vector<float>& x, const std::vec
   const Tiles tiles(layout);
   const Vector<float> gradient("gradient", x.size()), memory = to_device(x);
   const Source source{Source::Kind::residual, layout.count(), gradient.data(), memory.data(), 1, 1};
-  FirstPass first(tiles);
+  FirstPass first(tiles, Statistics::largest);
   first.run(exec, tiles, source);
   Selector selector(tiles, density);
   selector.choose(exec, tiles, source, first, selections);
@@ -113,7 +113,7 @@ TEST(TopK, LaterStepsCollectWhileTheyReadAndChooseTheSame) {
   const Vector<float> gradient("gradient", static_cast<std::size_t>(layout.count()));
   const Source source{Source::Kind::none, layout.count(), gradient.data()};
   for (const double ratio : {0.001, 0.01, 0.3}) {
-    FirstPass first(tiles);
+    FirstPass first(tiles, Statistics::largest);
     Selector selector(tiles, ratio);
     std::vector<Selection> selections;
     for (const auto& segment : layout.segments)
@@ -147,6 +147,56 @@ TEST(TopK, LaterStepsCollectWhileTheyReadAndChooseTheSame) {
       ASSERT_EQ(to_host(indices), expected);
       ++step;
     }
+  }
+}
+
+/// Counts launches of kernels of this project during its lifetime.
+struct Launches {
+  static inline int count = 0;
+  Launches() {
+    Kokkos::Tools::Experimental::set_begin_parallel_for_callback([](const char* name, std::uint32_t, std::uint64_t*) {
+      if (std::string(name).starts_with("gradcomp::")) ++count;
+    });
+  }
+  ~Launches() { Kokkos::Tools::Experimental::set_begin_parallel_for_callback(nullptr); }
+};
+
+/// Elements that a launch over the candidates reads.
+index_t visits(const Exec& exec, const Tiles& tiles, const Runs& runs) {
+  index_t sum = 0;
+  Kokkos::parallel_reduce(
+      "visits", IndexRange(exec, 0, tiles.count()), KOKKOS_LAMBDA(index_t t, index_t & part) { part += runs(t).count; },
+      sum);
+  return sum;
+}
+
+// A bound that is too low for this step must not make every launch read all elements.
+TEST(TopK, ReadsOnlyCandidatesWhenTheScaleRises) {
+  const Exec exec;
+  const Layout layout = Layout::flat(300000);
+  const Tiles tiles(layout);
+  const Vector<float> gradient("gradient", static_cast<std::size_t>(layout.count()));
+  const Source source{Source::Kind::none, layout.count(), gradient.data()};
+  const index_t k = 3000;
+  for (const float rise : {1.2f, 1.4f, 1.6f, 3.0f, 10.0f}) {
+    SCOPED_TRACE("rise " + std::to_string(rise));
+    FirstPass first(tiles, Statistics::largest);
+    Selector selector(tiles, 0.01);
+    const Launches launches;
+    std::vector<int> launched;
+    for (const float scale : {1.0f, 1.0f, 1.0f, rise, rise}) {
+      auto x = make_input("laplace", layout.count(), 7);
+      for (float& v : x) v *= scale;
+      to_device(x, gradient);
+      Launches::count = 0;
+      first.launch(exec, tiles, source, selector.expect(source));
+      selector.choose(exec, tiles, source, first, {{k, true, 0, 0}});
+      launched.push_back(Launches::count);
+      ASSERT_EQ(selector.kept(), k);
+      EXPECT_LE(visits(exec, tiles, selector.shortlist(tiles, first).runs), 3 * k + 64 * tiles.count());
+    }
+    EXPECT_LE(launched[3], launched[0]) << "no worse than the first step";
+    EXPECT_LE(launched[4], launched[2]);
   }
 }
 

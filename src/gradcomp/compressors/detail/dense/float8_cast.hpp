@@ -21,7 +21,7 @@ namespace gradcomp::compressors {
 
 struct Float8State final : DenseState {
   Float8State(const Layout& bucket, index_t payload_bytes)
-      : DenseState(bucket, payload_bytes), tiles(bucket), first(tiles) {
+      : DenseState(bucket, payload_bytes), tiles(bucket), first(tiles, kernels::Statistics::largest) {
     std::vector<Place> list;
     for (const auto& segment : bucket.segments) list.push_back({segment.id, segment.offset});
     place = upload("gradcomp::compressors::float8::place", list);

@@ -53,7 +53,7 @@ index_t max_atomo_floats(const Layout& layout, index_t rank) {
 AtomoState::AtomoState(const Layout& bucket, index_t rank)
     : State(bucket),
       tiles(bucket),
-      first(tiles),
+      first(tiles, kernels::Statistics::largest),
       plan(matrices_of(bucket, rank)),
       runs(upload("gradcomp::compressors::atomo::runs", raw_runs(bucket, rank))),
       payload("gradcomp::compressors::atomo::payload",

@@ -107,7 +107,7 @@ index_t count_bad(const Exec& exec, const QuantaState& state, const std::uint32_
 QuantaState::QuantaState(const Layout& bucket, index_t taus, bool counts)
     : State(with_room_for_a_sign(bucket)),
       tiles(layout),
-      first(tiles),
+      first(tiles, kernels::Statistics::magnitudes),
       selector(tiles, 0.02),
       selections(layout.segments.size()),
       thresholds(layout.segments.size()),

@@ -18,7 +18,7 @@ struct RedsyncMemory {
 
 struct RedsyncState final : SparseState {
   RedsyncState(const Layout& bucket, double usual, index_t max_entries, const coders::SparseCoding& coding, bool paper)
-      : SparseState(bucket, usual, max_entries, coding, false, spare_of_searches),
+      : SparseState(bucket, usual, max_entries, coding, kernels::Statistics::magnitudes, spare_of_searches),
         above(tiles),
         memory("gradcomp::compressors::redsync_memory", layout.segments.size()),
         counted("gradcomp::compressors::redsync_counted", paper ? 0 : layout.segments.size()),

@@ -28,7 +28,9 @@ struct SampledState : SparseState {
   /// `capacity`: [segments] as in kernels::SampledRank.
   SampledState(const Layout& bucket, double usual, index_t max_entries, const coders::SparseCoding& coding,
                const std::vector<index_t>& capacity)
-      : SparseState(bucket, usual, max_entries, coding), sampler(layout, capacity), samples(layout.segments.size()) {}
+      : SparseState(bucket, usual, max_entries, coding, kernels::Statistics::magnitudes),
+        sampler(layout, capacity),
+        samples(layout.segments.size()) {}
 
   index_t scratch_bytes() const override { return SparseState::scratch_bytes() + sampler.bytes(); }
 

@@ -56,7 +56,7 @@ SampledClasses::SampledClasses(const Layout& layout, double density)
       m_draws(draws_of(layout)),
       m_samples(class_layout(m_draws)),
       m_tiles(m_samples),
-      m_first(m_tiles),
+      m_first(m_tiles, kernels::Statistics::largest),
       m_selector(m_tiles, density),
       m_selections(m_samples.segments.size()),
       m_host_subsets(layout.segments.size()),

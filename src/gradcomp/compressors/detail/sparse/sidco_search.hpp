@@ -18,7 +18,8 @@ struct SidcoAim {
 struct SidcoState final : SparseState {
   SidcoState(const Layout& bucket, double usual, index_t max_entries, const coders::SparseCoding& coding, bool logs,
              int stages)
-      : SparseState(bucket, usual, max_entries, coding, logs),
+      : SparseState(bucket, usual, max_entries, coding,
+                    logs ? kernels::Statistics::logs : kernels::Statistics::magnitudes),
         tails(tiles),
         history(layout.segments.size()),
         aims("gradcomp::compressors::sidco_aims", layout.segments.size()),

@@ -47,10 +47,10 @@ void begin_search(const Exec& exec, const Searched& all, const Shared<Wanted>& w
 }  // namespace
 
 SparseState::SparseState(const Layout& bucket, double usual, index_t max_entries, const coders::SparseCoding& coding,
-                         bool logs, double spare)
+                         kernels::Statistics statistics, double spare)
     : State(indexable(bucket)),
       tiles(layout),
-      first(tiles, logs),
+      first(tiles, statistics),
       selector(tiles, usual, spare),
       wanted("gradcomp::compressors::wanted", layout.segments.size()),
       elements(upload("gradcomp::compressors::elements", tiles.elements)),

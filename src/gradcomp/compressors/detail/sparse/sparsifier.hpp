@@ -32,15 +32,15 @@ struct Searched {
   kernels::Selection* selections = nullptr;
 };
 
-/// Work space of one bucket: about 6 (3 ratio + 0.02) n bytes for candidates, 0.03 n for the sample, and the payload.
+/// Work space of one bucket: about 7 (3 ratio + 0.02) n bytes for candidates, 0.03 n for the sample, and the payload.
 struct SparseState : State {
   /// `spare` for searches that read counts of up to 2 k.
   static constexpr double spare_of_searches = 2.2;
 
-  /// `usual`: density that is usually kept. `max_entries`: largest number of entries of a message. `logs`: as in
-  /// FirstPass. `spare`: as in Selector.
+  /// `usual`: density that is usually kept. `max_entries`: largest number of entries of a message. `statistics`: what
+  /// search() reads of the moments. `spare`: as in Selector.
   SparseState(const Layout& bucket, double usual, index_t max_entries, const coders::SparseCoding& coding,
-              bool logs = false, double spare = 1.2);
+              kernels::Statistics statistics = kernels::Statistics::sums, double spare = 1.2);
 
   index_t scratch_bytes() const override;
 
