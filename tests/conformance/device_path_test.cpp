@@ -110,7 +110,7 @@ TEST(Launches, OfStepsThatSearchThresholds) {
     const char* method;
     int launches, waits;
   };
-  for (const Expected& expected : {Expected{"top_k", 15, 1},
+  for (const Expected& expected : {Expected{"top_k", 16, 1},
                                    {"sidco", 16, 1},
                                    {"sidco:sid=gamma", 15, 2},
                                    {"redsync", 18, 1},
@@ -139,7 +139,7 @@ TEST(Launches, OfAWholeStep) {
   for (const Expected& expected : {Expected{"fp16", 1, 1, 0},
                                    {"qsgd", 2, ranks, 0},
                                    {"ef_sign", 4, ranks, 0},
-                                   {"top_k:feedback=none", 15 + header_launches, ranks, 1},
+                                   {"top_k:feedback=none", 16 + header_launches, ranks, 1},
                                    {"powersgd", 8 + header_launches, 4, 0}}) {
     SCOPED_TRACE(expected.method);
     Layout layout;
