@@ -19,7 +19,7 @@ if(GRADCOMP_ENABLE_PYTHON)
     install(DIRECTORY python/gradcomp/${part} DESTINATION ${package} COMPONENT tools PATTERN __pycache__ EXCLUDE
       PATTERN results.schema.json EXCLUDE) # a link to the file of docs/
   endforeach()
-  foreach(module __init__ errors guarded json_files npy_files places)
+  foreach(module __init__ errors guarded json_files npy_files places start)
     install(FILES python/gradcomp/${module}.py DESTINATION ${package} COMPONENT tools)
   endforeach()
   install(FILES docs/results.schema.json DESTINATION ${package}/results COMPONENT tools)

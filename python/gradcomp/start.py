@@ -10,7 +10,7 @@ def main():
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] == "gradcomp":
             raise
-        print(f"{module}: error: needs the Python package '{error.name}'; in the toolchain it is there: ./run exec -- TOOL ...",
+        print(f"{module}: error: needs the Python package '{error.name}'; in a source tree './run exec -- TOOL ...' has it",
               file=sys.stderr)
         sys.exit(2)
 
