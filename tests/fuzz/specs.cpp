@@ -75,7 +75,7 @@ void read_config(Input input) {
   app.add_flag("--raw", flag);
   try {
     app.parse("--config " + file.path(), false);
-  } catch (const CLI::Error&) {  // program.cpp makes a line of it
+  } catch (const std::exception&) {  // program.cpp makes a line of each
   }
 }
 
