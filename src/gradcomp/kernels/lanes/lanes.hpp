@@ -140,8 +140,9 @@ inline constexpr unsigned all = 0xffffffffu;
 KOKKOS_FORCEINLINE_FUNCTION int lane() { return static_cast<int>(threadIdx.x); }
 KOKKOS_FORCEINLINE_FUNCTION void sync() { __syncwarp(); }
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t ballot(bool x) { return __ballot_sync(all, x); }
-KOKKOS_FORCEINLINE_FUNCTION void count(std::uint32_t* at) {
-  atomicAdd(at, 1u);
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION void count(T* at) {
+  atomicAdd(at, T{1});
 }  // Kokkos' takes no instruction of scratch
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T of_lane(T x, int from) {
@@ -160,7 +161,10 @@ KOKKOS_FORCEINLINE_FUNCTION void sync() {
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t ballot(bool x) {
   return static_cast<std::uint32_t>(__ballot(x) >> (__lane_id() & 32u));
 }
-KOKKOS_FORCEINLINE_FUNCTION void count(std::uint32_t* at) { atomicAdd(at, 1u); }
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION void count(T* at) {
+  atomicAdd(at, T{1});
+}
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T of_lane(T x, int from) {
   return __shfl(x, from, warp_lanes);
@@ -173,7 +177,10 @@ KOKKOS_FORCEINLINE_FUNCTION T of_partner(T x, int distance) {
 KOKKOS_FORCEINLINE_FUNCTION int lane() { return 0; }
 KOKKOS_FORCEINLINE_FUNCTION void sync() {}
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t ballot(bool) { return 0; }
-KOKKOS_FORCEINLINE_FUNCTION void count(std::uint32_t* at) { ++*at; }  // hosts call it, with teams of one thread
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION void count(T* at) {  // hosts call it, with teams of one thread
+  ++*at;
+}
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T of_lane(T x, int) {
   return x;

@@ -111,18 +111,6 @@ void Candidates::recount(const Exec& exec, const Tiles& tiles, const Vector<Segm
       });
 }
 
-namespace {
-
-/// Adds one to a count that other lanes may change too.
-KOKKOS_FORCEINLINE_FUNCTION void add_one(std::int32_t& at) {
-  if constexpr (lanes_are_threads)
-    Kokkos::atomic_inc(&at);
-  else
-    ++at;
-}
-
-}  // namespace
-
 void Candidates::rank(const Exec& exec, const Tiles& tiles, const Vector<SegmentSearch>& searches) {
   const auto tile = tiles.tile;
   const auto begin = tiles.begin;
@@ -191,7 +179,7 @@ void Candidates::rank(const Exec& exec, const Tiles& tiles, const Vector<Segment
               warp.ballot([&](int l) { return row + l < count_listed && bits[row + l] >= high; });
           warp.for_set(mask, [&](int l, int) {
             const std::int32_t e = row + l;
-            add_one(bits[e] > high ? above(of_tile[e]) : equal(of_tile[e]));
+            device::count(bits[e] > high ? &above(of_tile[e]) : &equal(of_tile[e]));
           });
         }
         warp.once([&] {
