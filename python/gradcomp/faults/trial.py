@@ -36,6 +36,14 @@ class Fault:
         return max(1, min(3, self.seeds // 10))
 
 
+def _holds_within(seconds, condition):
+    """Waits until a condition holds, at most so long, and returns whether it does."""
+    end = time.monotonic() + seconds
+    while not (holds := condition()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return holds
+
+
 class Trial:
     """What happens with one seed. `random`: a counter-based generator of this fault and seed."""
 
@@ -96,19 +104,15 @@ class Trial:
 
     def ranks(self, count=2):
         """The processes of the ranks, as soon as there are `count`; notes a loss if they do not come."""
-        end, found = time.monotonic() + LIMIT, []
-        while len(found) < count and time.monotonic() < end:
-            time.sleep(0.02)
-            found = [process for process, rank in self.processes().items() if rank is not None]
-        self.check(len(found) >= count, "the ranks did not start")
-        return found
+        self.check(_holds_within(LIMIT, lambda: len(self._ranks()) >= count), "the ranks did not start")
+        return self._ranks()
+
+    def _ranks(self):
+        return [process for process, rank in self.processes().items() if rank is not None]
 
     def ranks_end(self, seconds):
         """Waits until no rank is left, at most so long, and returns whether that is so."""
-        end = time.monotonic() + seconds
-        while (left := [rank for rank in self.processes().values() if rank is not None]) and time.monotonic() < end:
-            time.sleep(0.1)
-        return not left
+        return _holds_within(seconds, lambda: not self._ranks())
 
     def signal(self, number, processes):
         """Sends a signal to those that are still there."""
@@ -126,10 +130,7 @@ class Trial:
 
     def require_gone(self):
         """Notes a loss if a process is left, and ends it."""
-        end = time.monotonic() + GONE
-        while (self.processes() or self._after(0.1)) and time.monotonic() < end:
-            time.sleep(0.02)
-        self.check(not self.processes(), "processes are left")
+        self.check(_holds_within(GONE, lambda: not (self.processes() or self._after(0.1))), "processes are left")
         self.kill()
 
     def count_parts(self, folder=None):
