@@ -10,9 +10,8 @@ from .page import UNKNOWN, Job, Page, Text, positive, write_rows
 
 FAULTS = {fault.name: fault for fault in (*interrupts.FAULTS, *disk.FAULTS, *peers.FAULTS, *clock.FAULTS)}
 LAUNCHER = ("**A killed launcher of Open MPI leaves a folder in `/tmp`** that is named after its process number. A later launcher with "
-            "this number does not start (`prte_session_dir failed: Exists (-14)`; three of three with copies of such a folder): remove "
-            "`/tmp/prterun.*` of launchers that are gone. Trials have a folder of their own, because one of 120 earlier trials could "
-            "not be started again; its earlier result was whole.")
+            "this number does not start (`prte_session_dir failed: Exists (-14)`): remove `/tmp/prterun.*` of launchers that are gone. "
+            "Trials have a folder of their own, because an earlier one could not be started again; its earlier result was whole.")
 
 
 def try_out(fault, seeds, folder):
