@@ -70,6 +70,9 @@ void write_seeds(const std::filesystem::path& folder) {
 }  // namespace
 }  // namespace gradcomp::fuzz
 
+/// The OpenMP library keeps memory of its own until the end of the process.
+extern "C" const char* __lsan_default_suppressions() { return "leak:libomp.so\n"; }
+
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   namespace fs = std::filesystem;
   Kokkos::initialize();
