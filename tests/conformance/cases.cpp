@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <set>
+#include <tuple>
 
 #include "conformance/simulated_rank.hpp"
 #include "gradcomp/core/error.hpp"
@@ -141,7 +143,19 @@ const std::vector<NamedData>& data() {
 std::vector<float> make_data(const std::string& name, index_t count, std::uint64_t seed) {
   const auto found = std::find_if(data().begin(), data().end(), [&](const NamedData& d) { return d.name == name; });
   require(found != data().end(), "no data called '{}'", name);
-  return found->make(count, seed);
+  // Each method is tried with the same gradients, and making them took half of the time of the large ones.
+  static std::map<std::tuple<std::string, index_t, std::uint64_t>, std::vector<float>> made;
+  static std::size_t elements = 0;
+  if (elements > std::size_t{1} << 24) {
+    made.clear();
+    elements = 0;
+  }
+  const auto [place, is_new] = made.try_emplace({name, count, seed});
+  if (is_new) {
+    place->second = found->make(count, seed);
+    elements += place->second.size();
+  }
+  return place->second;
 }
 
 bool accepts_residual(const MethodSpec& method, bool may_refuse) {

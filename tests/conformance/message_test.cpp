@@ -69,8 +69,7 @@ TEST_P(Conformance, SameInputsSameBytes) {
     for_each_case([&](const auto& layout, const auto& values) {
       check_same_bytes(method(feedback), layout.layout, values.name);
     });
-    for (const NamedLayout& large : large_layouts())
-      if (is_default()) check_same_bytes(method(feedback), large.layout, "laplace");
+    if (is_default()) check_same_bytes(method(feedback), large_layouts().front().layout, "laplace");
   }
 }
 

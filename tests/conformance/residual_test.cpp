@@ -78,8 +78,7 @@ TEST_P(Conformance, RanksAgreeAndLoseNothing) {
       check_ranks(method("residual"), layout.layout, values.name, ranks);
     });
   }
-  for (const NamedLayout& large : large_layouts())
-    if (is_default()) check_ranks(method("residual"), large.layout, "laplace", 2);
+  if (is_default()) check_ranks(method("residual"), large_layouts().front().layout, "laplace", 2);
 }
 
 // What was sent in many steps, plus what is still in the memory, is the sum of all gradients.
