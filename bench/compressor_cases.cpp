@@ -64,6 +64,15 @@ void run(benchmark::State& state, Session& session, report::Row row, const Metho
   const auto& exec = session.exec;
   const auto gradient = session.gradient(input);
   OneRank loop(method, input.layout, session.options.seed);
+  while (phase != "compress" && loop.senders() < session.options.senders) {
+    const index_t before = loop.senders();
+    session.next_gradient();
+    loop.forget(exec);
+    loop.compress(exec, gradient);
+    loop.add_sender();
+    if (loop.senders() == before) break;  // sums travel
+  }
+  const index_t senders = loop.senders();
   KeptState start;  // before the last call, whose answer is checked
   benchmark::IterationCount calls = 0;
   const auto before = [&] {
@@ -79,7 +88,8 @@ void run(benchmark::State& state, Session& session, report::Row row, const Metho
     return loop.take_exchange_seconds();
   };
   const auto times = sample(state, session, gradient, before, work);
-  if (phase == "compress") loop.decompress(exec);
+  loop.remove_senders();
+  if (phase == "compress" || senders > 1) loop.decompress(exec);
   exec.fence("gradcomp::bench::run");
   verify(exec, loop, method, input.layout, gradient, session.options.seed, start);
 
@@ -87,7 +97,7 @@ void run(benchmark::State& state, Session& session, report::Row row, const Metho
   const auto& feedback = method.common.text("feedback");
   const auto dense = static_cast<double>(input.elements) * sizeof(float);
   row.method(method.text, method.canonical, method.label).set("phase", phase).set("feedback", feedback);
-  row.set("stream", session.stream_length());
+  row.set("stream", session.stream_length()).set("senders", senders);
   row.bytes(static_cast<double>(loop.payload_bytes()), static_cast<double>(loop.header_bytes()), 0.0, dense);
   if (session.last_round) {
     const auto name = row.json().at("name").get<std::string>();

@@ -33,6 +33,10 @@ void define(CLI::App& app, BenchOptions& options) {
          "1: always the same gradient, the best case for methods that remember a threshold")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
+  app.add_option("--senders", options.senders,
+                 "number of different messages that decompress and pair add up, as where they are gathered")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
   app.add_option("--residual", options.residual, "error feedback: on, off, or each method's default")
       ->check(CLI::IsMember({"on", "off", "default"}))
       ->capture_default_str();
@@ -89,9 +93,10 @@ void fill_defaults(const CLI::App& app, BenchOptions& options) {
 }  // namespace
 
 report::Json BenchOptions::json() const {
-  return {{"sizes", sizes},       {"data", data},   {"stream", stream},   {"methods", methods},      {"filter", filter},
-          {"residual", residual}, {"cache", cache}, {"samples", samples}, {"threads", threads},      {"seed", seed},
-          {"quick", quick},       {"full", full},   {"machine", machine}, {"interleave", interleave}};
+  return {
+      {"sizes", sizes},   {"data", data},         {"stream", stream}, {"senders", senders}, {"methods", methods},
+      {"filter", filter}, {"residual", residual}, {"cache", cache},   {"samples", samples}, {"threads", threads},
+      {"seed", seed},     {"quick", quick},       {"full", full},     {"machine", machine}, {"interleave", interleave}};
 }
 
 std::vector<index_t> full_sizes() {

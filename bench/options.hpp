@@ -11,6 +11,7 @@ namespace gradcomp::bench {
 struct BenchOptions {
   std::vector<index_t> sizes;        ///< elements of a synthetic gradient
   std::vector<std::string> data;     ///< laplace, or paths of .npy files
+  index_t senders = 1;               ///< messages that a call of decompress() adds up
   index_t stream = 8;                ///< gradients that the calls of a case use in turn
   std::string methods;               ///< specs; empty: every registered method
   std::string filter = ".*";         ///< regular expression on case names

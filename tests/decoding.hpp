@@ -13,6 +13,18 @@ inline bool decode_add(const Compressor& method, const Exec& exec, const Span<co
   return !faults.diverged();
 }
 
+/// The same with Compressor::decode_sum(), for as many copies of the payload as there are weights.
+inline bool decode_sum(const Compressor& method, const Exec& exec, const Span<const std::byte>& payload,
+                       const std::vector<float>& weights, State& state, const Span<float>& out,
+                       const Context& sender = {}) {
+  Faults faults;
+  std::vector<Received> messages;
+  for (const float weight : weights) messages.push_back({payload, sender, weight, faults.counts()});
+  method.decode_sum(exec, messages, state, out);
+  faults.fetch(exec);
+  return !faults.diverged();
+}
+
 /// Compressor::finish(), which writes to `out`. Returns false if a rank has flagged its message.
 inline bool finish(const Compressor& method, const Exec& exec, const Source& source, State& state,
                    const Context& context, const Span<float>& out) {

@@ -1,4 +1,4 @@
-// decode_add() trusts no byte: it refuses corrupted payloads, or writes only inside `out`.
+// decode_add() and decode_sum() trust no byte: they refuse corrupted payloads, or write only inside `out`.
 #include <cmath>
 #include <limits>
 
@@ -19,14 +19,29 @@ struct Receiver {
   /// Returns true if the payload was decoded, and false if it was refused by an Error. In both cases checks that
   /// nothing was written outside `out`.
   bool decodes(const Bytes& payload) {
+    const bool alone = try_to(
+        [&](const Exec& exec, const Span<const std::byte>& bytes) {
+          test::decode_add(*rank.compressor, exec, bytes, 1.0f, *rank.state, rank.out.span());
+        },
+        payload);
+    const bool summed = try_to(
+        [&](const Exec& exec, const Span<const std::byte>& bytes) {
+          test::decode_sum(*rank.compressor, exec, bytes, {0.5f, 0.25f}, *rank.state, rank.out.span());
+        },
+        payload);
+    EXPECT_EQ(alone, summed) << "decode_add() and decode_sum() disagree";
+    return alone;
+  }
+
+  template <class Decode>
+  bool try_to(const Decode& decode, const Bytes& payload) {
     Vector<std::byte> copy("gradcomp::conformance::payload", payload.size());
     to_device(payload, copy.data());
     rank.out.fill(0);
     bool good = true;
     try {
       const Exec exec;
-      test::decode_add(*rank.compressor, exec, Span<const std::byte>(copy.data(), copy.size()), 1.0f, *rank.state,
-                       rank.out.span());
+      decode(exec, Span<const std::byte>(copy.data(), copy.size()));
       exec.fence("gradcomp::conformance::decoded");
     } catch (const Error&) {
       good = false;

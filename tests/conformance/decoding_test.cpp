@@ -2,6 +2,8 @@
 // anything.
 #include <gtest/gtest-spi.h>
 
+#include <cstring>
+
 #include "conformance/broken.hpp"
 #include "conformance/cases.hpp"
 #include "conformance/simulated_rank.hpp"
@@ -41,6 +43,42 @@ TEST_P(Conformance, DecodesSomething) {
       expect_something_decoded(method(feedback), layout.layout);
     }
   }
+}
+
+/// decode_sum() of many messages gives the bits of decode_add(), one by one in the same order, whatever `out` holds.
+void check_sum(const MethodSpec& method, const Layout& layout, const std::string& values, std::size_t messages) {
+  auto ranks = make_ranks(method, layout, 3);
+  set_gradients(ranks, values, 57);
+  ASSERT_TRUE(run_step(ranks, 0).ok());
+  const Exec exec;
+  Faults faults;
+  std::vector<Received> all;
+  for (std::size_t m = 0; m < messages; ++m) {
+    const Message& message = ranks[m % 3].message;
+    all.push_back({Span<const std::byte>(message.payload.data(), static_cast<std::size_t>(message.size)),
+                   {1, 0, static_cast<int>(m % 3), 3},
+                   1.0f / static_cast<float>(m + 1),
+                   faults.counts()});
+  }
+  Guarded<float> sum(layout.count()), one_by_one(layout.count());
+  sum.fill(7);
+  ranks[0].compressor->decode_sum(exec, all, *ranks[0].state, sum.span());
+  for (const Received& one : all) ranks[0].compressor->decode_add(exec, one, *ranks[0].state, one_by_one.span());
+  faults.fetch(exec);
+  EXPECT_FALSE(faults.diverged());
+  const auto a = sum.values(), b = one_by_one.values();
+  EXPECT_EQ(0, std::memcmp(a.data(), b.data(), a.size() * sizeof(float)));
+  EXPECT_TRUE(sum.intact());
+}
+
+TEST_P(Conformance, SumsMessagesAsOneByOne) {
+  const MethodSpec spec = method("none");
+  if (spec.compressor->info().rounds != std::vector{MessageKind::bytes})
+    GTEST_SKIP() << "the method does not send one message of bytes";
+  for_each_case([&](const auto& layout, const auto& values) {
+    for (const std::size_t messages : {1, 3, 11}) check_sum(spec, layout.layout, values.name, messages);
+  });
+  if (is_default()) check_sum(spec, large_layouts().front().layout, "laplace", 9);
 }
 
 TEST(Registry, AMethodThatDecodesNothingIsReported) {

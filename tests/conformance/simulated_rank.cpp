@@ -75,21 +75,20 @@ void allreduce(std::vector<SimulatedRank>& ranks) {
   }
 }
 
-/// out += decoded / ranks on every rank, for all payloads in rank order.
+/// out = the sum of decoded / ranks on every rank, for all payloads in rank order.
 void gather(const Exec& exec, std::vector<SimulatedRank>& ranks, const std::vector<Context>& contexts,
             const std::vector<Faults>& faults) {
   const float weight = 1.0f / static_cast<float>(ranks.size());
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     SimulatedRank& own = ranks[r];
-    own.out.fill(0);
+    own.out.fill(7);  // which must not be read
+    std::vector<Received> messages;
     for (std::size_t p = 0; p < ranks.size(); ++p) {
       const Message& message = ranks[p].message;
       const Span<const std::byte> payload(message.payload.data(), static_cast<std::size_t>(message.size));
-      watched([&] {
-        own.compressor->decode_add(exec, {payload, contexts[p], weight, faults[r].counts()}, *own.state,
-                                   own.out.span());
-      });
+      messages.push_back({payload, contexts[p], weight, faults[r].counts()});
     }
+    watched([&] { own.compressor->decode_sum(exec, messages, *own.state, own.out.span()); });
   }
 }
 

@@ -22,6 +22,11 @@ void check_alignment(const Span<Byte>& payload) {
           "payload: starts at an address that is no multiple of {}", alignof(float));
 }
 
+void check_elements(const Span<float>& out, const PayloadHeader& expected) {
+  require(static_cast<std::uint64_t>(out.size()) == expected.elements, "payload: decoded to {} elements, expected {}",
+          out.size(), expected.elements);
+}
+
 }  // namespace
 
 std::vector<Parameter> sparse_coding_parameters() {
@@ -102,9 +107,8 @@ SparseView SparseCoder::decode(const Exec& exec, const Span<const std::byte>& pa
 void SparseCoder::decode_add(const Exec& exec, const Received& received, const PayloadHeader& expected,
                              const std::string& method, const Span<float>& out) const {
   const Span<const std::byte>& payload = received.bytes;
-  require(static_cast<std::uint64_t>(out.size()) == expected.elements, "payload: decoded to {} elements, expected {}",
-          out.size(), expected.elements);
-  if (in_place()) return add_in_place(exec, received, expected, out);
+  check_elements(out, expected);
+  if (in_place()) return add_in_place(exec, {&received, 1}, expected, false, out);
   const PayloadHeader header = read_header(exec, payload, expected, known_flags);
   if (header.diverged()) return take_flag(exec, received, method, out);
   const SparseView entries = decode(exec, payload, header);
@@ -112,20 +116,33 @@ void SparseCoder::decode_add(const Exec& exec, const Received& received, const P
 }
 
 /// The length of the payload says how many entries it has; the kernel checks the header and the entries.
-void SparseCoder::add_in_place(const Exec& exec, const Received& received, PayloadHeader expected,
-                               const Span<float>& out) const {
+kernels::SparseMessage SparseCoder::message(const Received& received) const {
   const auto size = static_cast<index_t>(received.bytes.size()) - payload_header_bytes;
   require(size >= 0 && size % 8 == 0 && size / 8 <= m_index.capacity(),
           "payload: {} bytes are no header with 0 to {} entries of 8 bytes", received.bytes.size(), m_index.capacity());
   check_alignment(received.bytes);
-  const index_t kept = size / 8;
-  expected.kept = static_cast<std::uint64_t>(kept);
+  return {reinterpret_cast<const std::uint32_t*>(received.bytes.data()), size / 8, received.weight};
+}
+
+void SparseCoder::add_in_place(const Exec& exec, std::span<const Received> received, PayloadHeader expected,
+                               bool from_zero, const Span<float>& out) const {
   expected.flags = m_coding.index.coder->id << index_shift | m_coding.values->id << value_shift;
-  const auto* const indices = reinterpret_cast<const std::uint32_t*>(received.bytes.data() + payload_header_bytes);
-  const Admission admission{reinterpret_cast<const std::uint32_t*>(received.bytes.data()), expected, received.faults,
-                            out.data()};
-  kernels::scatter_received(exec, indices, reinterpret_cast<const float*>(indices + kept), kept, received.weight,
-                            admission, out);
+  do {
+    kernels::SparseMessages messages;
+    messages.expected = expected;
+    for (; !received.empty() && messages.count < kernels::messages_together; received = received.subspan(1)) {
+      messages.faults = received[0].faults;
+      messages.message[messages.count++] = message(received[0]);
+    }
+    kernels::sum_messages(exec, messages, from_zero, out);
+    from_zero = false;
+  } while (!received.empty());
+}
+
+void SparseCoder::decode_sum(const Exec& exec, std::span<const Received> messages, const PayloadHeader& expected,
+                             const Span<float>& out) const {
+  check_elements(out, expected);
+  add_in_place(exec, messages, expected, true, out);
 }
 
 index_t SparseCoder::bytes() const {

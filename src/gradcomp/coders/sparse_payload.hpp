@@ -7,6 +7,7 @@
 #include "gradcomp/coders/index_coder.hpp"
 #include "gradcomp/coders/value_coder.hpp"
 #include "gradcomp/core/compressor.hpp"
+#include "gradcomp/kernels/select/scatter.hpp"
 
 namespace gradcomp::coders {
 
@@ -59,12 +60,18 @@ class SparseCoder {
   void decode_add(const Exec& exec, const Received& received, const PayloadHeader& expected, const std::string& method,
                   const Span<float>& out) const;
 
+  /// out = the sum of all messages, as decode_add() adds them, in one pass over `out`. Needs in_place().
+  void decode_sum(const Exec& exec, std::span<const Received> messages, const PayloadHeader& expected,
+                  const Span<float>& out) const;
+
   /// Bytes of work space.
   index_t bytes() const;
 
  private:
   SparseView decode(const Exec& exec, const Span<const std::byte>& payload, const PayloadHeader& header) const;
-  void add_in_place(const Exec& exec, const Received& received, PayloadHeader expected, const Span<float>& out) const;
+  kernels::SparseMessage message(const Received& received) const;
+  void add_in_place(const Exec& exec, std::span<const Received> received, PayloadHeader expected, bool from_zero,
+                    const Span<float>& out) const;
 
   SparseCoding m_coding;
   IndexCoder m_index;

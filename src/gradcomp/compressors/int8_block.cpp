@@ -126,14 +126,14 @@ void decode_blocks(const Exec& exec, const Int8State& state, const Sections& sec
   const auto* const codes = reinterpret_cast<const std::int8_t*>(sections.at + 4 * count);
   kernels::for_warps(
       "gradcomp::compressors::decode_int8_blocks", exec, count, KOKKOS_LAMBDA(const Warp& warp, index_t b) {
-        if (!admission.admits(b == 0)) return;
         const BlockRange block = blocks(b);
+        float* const target = out.data() + block.first;
+        if (!kernels::may_add(warp, admission, b == 0, target, block.count)) return;
         const float scale = scales[b];
         const bool good = scale >= 0 && scale <= largest_scale;
         Lanes<std::int32_t> wrong;
         warp.each([&](int l) { wrong[l] = good ? 0 : 1; });
         const std::int8_t* const code = codes + block.first;
-        float* const target = out.data() + block.first;
         kernels::add_elements(
             warp, block.count, target, [&](index_t e) { return code[e]; },
             [&](int l, std::int8_t c, float sum) {

@@ -116,12 +116,12 @@ void add_raw(const Exec& exec, const OneBitState& state, const float* values, fl
   kernels::for_warps(
       "gradcomp::compressors::one_bit_add_raw", exec, static_cast<index_t>(raw.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t p) {
-        if (!admission.admits(first && p == 0)) return;
         const RawPiece here = raw(p);
+        float* const target = out.data() + here.first;
+        if (!kernels::may_add(warp, admission, first && p == 0, target, here.count)) return;
         Lanes<std::int32_t> bad;
         warp.each([&](int l) { bad[l] = 0; });
         const float* const in = values + here.at;
-        float* const target = out.data() + here.first;
         kernels::each_element(warp, here.count, [&](int l, index_t e) {
           bad[l] += Source::is_finite(in[e]) ? 0 : 1;
           target[e] += weight * in[e];
@@ -165,10 +165,10 @@ class OneBit final : public DenseBytes {
     const auto* const levels = reinterpret_cast<const float*>(sections.at);
     const float* const values = levels + 2 * own.columns.columns();
     const auto* const words = reinterpret_cast<const std::uint32_t*>(values + own.raw_count);
-    const bool raw_first = own.raw.size() > 0;
-    add_raw(exec, own, values, sections.weight, sections.admission, raw_first, out);
+    const bool columns = own.columns.pieces().count() > 0;  // their kernel is the last, and tells of a flag
+    add_raw(exec, own, values, sections.weight, sections.admission, !columns, out);
     kernels::add_signs(exec, own.columns.pieces(), words, own.columns.levels(levels), sections.weight,
-                       sections.admission, !raw_first, out);
+                       sections.admission, columns, out);
   }
 
  private:

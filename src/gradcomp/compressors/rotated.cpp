@@ -152,7 +152,7 @@ void read_codes(const Exec& exec, const Quantiser& quantiser, const RotatedState
   kernels::for_warps(
       "gradcomp::compressors::rotated_decode", exec, static_cast<index_t>(groups.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t b) {
-        if (!admission.admits(b == 0)) return;
+        if (!admission.admits(false)) return;  // Rotation::add() tells of a flag
         const RotatedGroup group = groups(b);
         const float step = 2 / static_cast<float>(quantiser.levels());
         warp.once([&] {

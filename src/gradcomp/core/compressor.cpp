@@ -26,6 +26,12 @@ void Compressor::finish(const Exec&, const Step&, State&) const {
   throw Error(m_info.name + ": a method of one bytes round has no finish()");
 }
 
+void Compressor::decode_sum(const Exec& exec, std::span<const Received> messages, State& state,
+                            const Span<float>& out) const {
+  Kokkos::deep_copy(exec, out, 0.0f);
+  for (const Received& received : messages) decode_add(exec, received, state, out);
+}
+
 void Compressor::decode_add(const Exec&, const Received&, State&, const Span<float>&) const {
   throw Error(m_info.name + ": a summable method has no decode_add()");
 }

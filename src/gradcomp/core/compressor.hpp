@@ -18,6 +18,7 @@
 //    used as an index, and never converted to an integer unchecked.
 //  - Unless Info::host_sizes is set, no function waits for a device (docs/concepts.md, "What the host may know").
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -128,6 +129,11 @@ class Compressor {
   /// `out`. A flagged payload is counted and adds nothing, but element 0 of `out` becomes NaN: what is made of the sum
   /// is then flagged too.
   virtual void decode_add(const Exec& exec, const Received& received, State& state, const Span<float>& out) const;
+
+  /// Bytes methods: out = what decode_add() adds for all `messages`, in their order, to zeros. Methods override it that
+  /// need fewer passes over `out` than one for each message and one for the zeros.
+  virtual void decode_sum(const Exec& exec, std::span<const Received> messages, State& state,
+                          const Span<float>& out) const;
 
   /// If Info::can_resize is set, the method can code the values that another method keeps (value coders): restricts a
   /// State that was prepared for one segment to the first `count` elements of this segment. Layout, lengths and

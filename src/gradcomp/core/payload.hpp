@@ -48,16 +48,17 @@ struct Mark {
 /// The flags of a payload of a method that sets no other flag. `payload` is aligned to 4 bytes.
 Mark mark_in(const Span<std::byte>& payload);
 
-/// Whether a payload may be decoded: not if it is flagged, or if its header is not the expected one. Who launches a
-/// decoding kernel calls settle() before, and each unit of the kernel asks admits(): hosts, where units are small, ask
-/// in settle(), once; devices ask in the kernel, so that no launch comes before it.
+/// Whether a payload may be decoded: not if it is flagged, or if its header is not the expected one. Each unit of a
+/// decoding kernel asks admits(), so that no launch comes before it. On hosts, where units are small, who launches may
+/// call settle() before, which asks once for all.
 struct Admission {
   const std::uint32_t* words = nullptr;  ///< of the header; null: the sections may be decoded in any case
   PayloadHeader expected = {};
   FaultCounts faults = {};
-  float* out = nullptr;  ///< becomes NaN if the payload is flagged, so that what is made of the sum is flagged too
+  float* out = nullptr;    ///< becomes NaN if the payload is flagged, so that what is made of the sum is flagged too
+  bool from_zero = false;  ///< whether the payload is the first of a sum: what `out` holds does not count
 
-  /// If it returns false, nothing may be launched. On hosts, units are not admitted without it.
+  /// If it returns false, nothing may be launched.
   bool settle() {
     if (!device_is_host || words == nullptr) return true;
     if (!check(true)) return false;
@@ -65,7 +66,7 @@ struct Admission {
     return true;
   }
   /// `first` is true in one unit of one kernel, which counts a payload that is not admitted.
-  KOKKOS_FUNCTION bool admits(bool first) const;
+  KOKKOS_FUNCTION bool admits(bool first) const { return words == nullptr || check(first); }
 
  private:
   KOKKOS_FUNCTION bool check(bool first) const;
@@ -82,11 +83,6 @@ PayloadHeader read_header(const Exec& exec, const Span<const std::byte>& payload
 /// among `known`.
 PayloadHeader read_header(const Exec& exec, const Span<const std::byte>& payload, const PayloadHeader& expected,
                           std::uint32_t known = PayloadHeader::flag_diverged);
-
-KOKKOS_INLINE_FUNCTION bool Admission::admits([[maybe_unused]] bool first) const {
-  KOKKOS_IF_ON_HOST((return words == nullptr;))
-  KOKKOS_IF_ON_DEVICE((return words == nullptr || check(first);))
-}
 
 KOKKOS_INLINE_FUNCTION bool Admission::check(bool first) const {
   const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };

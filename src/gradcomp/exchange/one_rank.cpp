@@ -29,9 +29,12 @@ OneRank::OneRank(const MethodSpec& method, const Layout& layout, std::uint64_t s
       m_out("gradcomp::exchange::one_rank::out", static_cast<std::size_t>(layout.count())),
       m_has_state(!m_reduction.sender().state().memories().empty()) {}
 
-void OneRank::forget(const Exec& exec) {
-  sender().forget(exec);
-  Kokkos::deep_copy(exec, m_out, 0.0f);  // decode_add() adds
+void OneRank::add_sender() {
+  if (!m_gathered) return;
+  const Span<const std::byte> message = sender().payload();
+  Vector<std::byte> copy("gradcomp::exchange::one_rank::message", message.size());
+  Kokkos::deep_copy(copy, message);
+  m_others.push_back(copy);
 }
 
 void OneRank::launch(const Exec& exec) {
@@ -56,7 +59,10 @@ void OneRank::compress(const Exec& exec, const Span<const float>& gradient, std:
 void OneRank::decompress(const Exec& exec) {
   m_timeline.begin_step(exec);
   if (m_gathered) {
-    m_receiver.add(exec, {sender().payload(), sender().context(), 1.0f, m_faults.counts()}, m_out);
+    const float weight = 1.0f / static_cast<float>(senders());
+    m_messages.assign(1, {sender().payload(), sender().context(), weight, m_faults.counts()});
+    for (const auto& other : m_others) m_messages.push_back({other, sender().context(), weight, m_faults.counts()});
+    m_receiver.sum(exec, m_messages, m_out);
   } else {
     m_reduction.complete(exec);
     sender().finish(exec);

@@ -21,17 +21,22 @@ class OneRank {
   /// Allocates everything. Applies the method's granularity to `layout`.
   OneRank(const MethodSpec& method, const Layout& layout, std::uint64_t seed = 1);
 
-  /// Clears the memories of the feedback and out().
-  void forget(const Exec& exec);
+  /// Clears the memories of the feedback.
+  void forget(const Exec& exec) { sender().forget(exec); }
 
   /// Makes the messages up to the last one, as the exchange would receive it. All rounds but the last are also reduced
   /// (over one rank).
   void compress(const Exec& exec, const Span<const float>& gradient, std::int64_t step = 0);
 
-  /// Turns the last message into the estimate in out(). Messages of bytes are added: out() += decoded, which is a
-  /// difference for ef21. Throws DivergedError if the gradient, or what the method makes of it, is not finite; the
-  /// object is then of no further use.
+  /// Turns the last message into the estimate in out(); for ef21 it is a difference. Throws DivergedError if the
+  /// gradient, or what the method makes of it, is not finite; the object is then of no further use.
   void decompress(const Exec& exec);
+
+  /// Keeps a copy of the last message, if it has bytes, as that of another sender: decompress() then gives the mean
+  /// over all senders.
+  void add_sender();
+  void remove_senders() { m_others.clear(); }
+  index_t senders() const { return 1 + static_cast<index_t>(m_others.size()); }
 
   /// From now on calls `seen` with every message as produce() left it; null: calls nothing.
   void on_message(std::function<void(const Message&)> seen) { m_seen = std::move(seen); }
@@ -68,6 +73,8 @@ class OneRank {
   Receiver m_receiver;
   Timeline m_timeline;
   std::function<void(const Message&)> m_seen;
+  std::vector<Vector<std::byte>> m_others;  ///< messages of other senders
+  std::vector<Received> m_messages;
   Vector<float> m_out;
   std::int64_t m_step = 0;
   bool m_has_state = false;

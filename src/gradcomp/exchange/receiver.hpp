@@ -20,6 +20,11 @@ class Receiver {
     m_compressor->decode_add(exec, received, *m_state, out);
   }
 
+  /// Compressor::decode_sum(): out = the sum of all messages.
+  void sum(const Exec& exec, std::span<const Received> messages, const Span<float>& out) const {
+    m_compressor->decode_sum(exec, messages, *m_state, out);
+  }
+
  private:
   const Compressor* m_compressor;
   std::unique_ptr<State> m_own;

@@ -39,10 +39,11 @@ class Allgather final : public Reducer {
 
   void finish(const Exec& exec) override {
     const Span<float>& mean = m_sender.mean();
-    Kokkos::deep_copy(exec, mean, 0.0f);
     const bool votes = m_sender.compressor().info().property == Info::Property::sign;
     const float weight = votes ? 1.0f : 1.0f / static_cast<float>(m_ranks);
-    for (int r = 0; r < m_ranks; ++r) m_receiver.add(exec, received(payload(r), r, weight), mean);
+    m_messages.clear();
+    for (int r = 0; r < m_ranks; ++r) m_messages.push_back(received(payload(r), r, weight));
+    m_receiver.sum(exec, m_messages, mean);
     if (votes) take_signs(exec, mean, tie_bits(m_sender.compressor(), m_sender.context().turn()));
   }
 
@@ -56,6 +57,7 @@ class Allgather final : public Reducer {
   index_t m_slot;  ///< bytes of m_payloads for the payload of one rank
   Vector<std::byte> m_payloads;
   const Blocks* m_blocks = nullptr;  ///< places of the payloads
+  std::vector<Received> m_messages;  ///< those of one step
 };
 
 }  // namespace

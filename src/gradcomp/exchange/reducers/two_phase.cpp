@@ -91,6 +91,7 @@ class TwoPhase final : public Reducer {
   Vector<std::byte> m_send, m_received;
   Blocks m_parts;
   const Blocks* m_blocks = nullptr;  ///< places of what was received last
+  std::vector<Received> m_messages;  ///< those of the own stripe
 };
 
 void TwoPhase::compress_stripes(const Exec& exec) {
@@ -108,18 +109,17 @@ void TwoPhase::compress_stripes(const Exec& exec) {
 void TwoPhase::average(const Exec& exec) {
   const Span<float>& mean = m_owner.mean();
   if (mean.size() == 0) return;
-  Kokkos::deep_copy(exec, mean, 0.0f);
-  for (int r = 0; r < m_ranks; ++r)
-    m_receivers[m_own].add(exec, received(block(r), r, 1.0f / static_cast<float>(m_ranks)), mean);
+  m_messages.clear();
+  for (int r = 0; r < m_ranks; ++r) m_messages.push_back(received(block(r), r, 1.0f / static_cast<float>(m_ranks)));
+  m_receivers[m_own].sum(exec, m_messages, mean);
 }
 
 void TwoPhase::finish(const Exec& exec) {
-  const Span<float>& mean = m_sender.mean();
-  Kokkos::deep_copy(exec, mean, 0.0f);
   for (int p = 0; p < m_ranks; ++p) {
     const auto stripe = static_cast<std::size_t>(p);
     if (stripes()[stripe].count() == 0) continue;
-    m_receivers[stripe].add(exec, received(block(p), m_ranks + p, 1.0f), part_of(mean, stripes()[stripe]));
+    const Received one = received(block(p), m_ranks + p, 1.0f);
+    m_receivers[stripe].sum(exec, {&one, 1}, part_of(m_sender.mean(), stripes()[stripe]));
   }
 }
 

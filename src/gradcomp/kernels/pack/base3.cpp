@@ -47,8 +47,8 @@ void Base3::unpack_add(const Exec& exec, const std::uint8_t* bytes, const float*
   for_warps(
       "gradcomp::kernels::base3_unpack", exec, static_cast<index_t>(runs.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t r) {
-        if (!admission.admits(r == 0)) return;
         const Run run = runs(r);
+        if (!may_add(warp, admission, r == 0, out.data() + run.first, run.count)) return;
         const float scale = scales[run.scale];
         Lanes<std::int32_t> bad;
         warp.each([&](int l) {

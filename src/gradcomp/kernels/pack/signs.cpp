@@ -37,13 +37,13 @@ void add_signs(const Exec& exec, const SignPieces& pieces, const std::uint32_t* 
   const auto piece = pieces.piece;
   for_warps(
       "gradcomp::kernels::add_signs", exec, pieces.count(), KOKKOS_LAMBDA(const Warp& warp, index_t p) {
-        if (!admission.admits(first && p == 0)) return;
         const SignPiece here = piece(p);
+        float* const target = out.data() + here.first;
+        if (!may_add(warp, admission, first && p == 0, target, here.count)) return;
         const float lower = levels.lower(here.run), upper = levels.upper(here.run);
         const bool fits = levels.one_sided ? lower <= upper : lower <= 0 && upper >= 0;
         std::int32_t wrong = Source::is_finite(lower) && Source::is_finite(upper) && fits ? 0 : 1;
         const float below = weight * lower, above = weight * upper;
-        float* const target = out.data() + here.first;
         const std::uint32_t* const in = words + here.word;
         index_t at = 0;
         for (; at + sign_block <= here.count; at += sign_block) {

@@ -87,8 +87,8 @@ static void decode_codes(const Exec& exec, const CodePlan& plan, const Codec& co
   for_warps(
       "gradcomp::kernels::decode_codes", exec, static_cast<index_t>(pieces.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t p) {
-        if (!admission.admits(p == 0)) return;
         const CodePlan::Piece piece = pieces(p);
+        if (!may_add(warp, admission, p == 0, out.data() + piece.first, piece.count)) return;
         RowUnpacker unpacker{words + piece.word, bits};
         Lanes<std::int32_t> bad;
         warp.each([&](int l) { bad[l] = 0; });

@@ -83,8 +83,8 @@ void QuantisePlan::decode_add(const Exec& exec, const std::byte* in, float weigh
   for_warps(
       "gradcomp::kernels::quantise_decode", exec, static_cast<index_t>(pieces.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t p) {
-        if (!admission.admits(p == 0)) return;
         const CodePieces::Piece piece = pieces(p);
+        if (!may_add(warp, admission, p == 0, out.data() + piece.first, piece.count)) return;
         const std::uint32_t most = 2u * static_cast<std::uint32_t>(spec.levels);
         RowUnpacker unpacker{words + piece.word, bits};
         Lanes<std::int32_t> bad;

@@ -1,15 +1,19 @@
 #include "gradcomp/kernels/select/scatter.hpp"
 
+#include <algorithm>
+
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/core/source.hpp"
+#include "gradcomp/kernels/lanes/note.hpp"
 
 namespace gradcomp::kernels {
 namespace {
 
-/// Whether entry i may be there, in a list of a bucket of n elements.
-KOKKOS_FORCEINLINE_FUNCTION bool is_entry(const std::uint32_t* indices, const float* values, index_t i, index_t n) {
-  return static_cast<index_t>(indices[i]) < n && (i == 0 || indices[i - 1] < indices[i]) &&
-         Source::is_finite(values[i]);
+/// Whether entry i may be there, in a list whose indices are in [begin, end).
+KOKKOS_FORCEINLINE_FUNCTION bool is_entry(const std::uint32_t* indices, const float* values, index_t i, index_t begin,
+                                          index_t end) {
+  const auto index = static_cast<index_t>(indices[i]);
+  return index >= begin && index < end && (i == 0 || indices[i - 1] < indices[i]) && Source::is_finite(values[i]);
 }
 
 constexpr index_t entries_ahead = 32;
@@ -24,6 +28,52 @@ KOKKOS_FORCEINLINE_FUNCTION void prefetch_element([[maybe_unused]] const std::ui
                      __builtin_prefetch(out.data() + Kokkos::min(index, last), 1);))
 }
 
+/// Elements that all messages add to before the next ones: on a host, they stay in the first-level cache.
+constexpr index_t block_elements = lanes_are_threads ? 2048 : 8192;
+
+/// Elements of a unit, which are whole blocks: one on a device; on a host several, as each unit first finds its entries
+/// in every message.
+index_t elements_of_unit(const Exec& exec, index_t n) {
+  const index_t units = lanes_are_threads ? n / block_elements + 1 : 8 * index_t{exec.concurrency()};
+  return std::max<index_t>(1, n / units / block_elements) * block_elements;
+}
+
+/// The entries of one message.
+struct SparseEntries {
+  const std::uint32_t* indices;
+  const float* values;
+  index_t count;
+  Admission admission;
+
+  KOKKOS_FORCEINLINE_FUNCTION SparseEntries(const SparseMessage& message, const SparseMessages& all, float* out)
+      : indices(message.words + payload_header_bytes / 4),
+        values(reinterpret_cast<const float*>(indices + message.count)),
+        count(message.count),
+        admission{message.words, all.expected, all.faults, out} {
+    admission.expected.kept = static_cast<std::uint64_t>(count);
+  }
+
+  /// The first entry at or behind `from` and before `to` whose index is not below `bound`, or `to`, by bisection. A
+  /// larger bound gives no smaller result, whatever the order of the indices is.
+  KOKKOS_FORCEINLINE_FUNCTION index_t find(index_t bound, index_t from, index_t to) const {
+    while (from < to) {
+      const index_t middle = from + (to - from) / 2;
+      if (static_cast<index_t>(indices[middle]) < bound) {
+        from = middle + 1;
+      } else {
+        to = middle;
+      }
+    }
+    return from;
+  }
+  /// The same for all entries from `from` on, in a few steps if the result is near.
+  KOKKOS_FORCEINLINE_FUNCTION index_t find_near(index_t bound, index_t from) const {
+    index_t step = 16;
+    while (from + step < count && static_cast<index_t>(indices[from + step]) < bound) step *= 2;
+    return find(bound, from, from + step < count ? from + step : count);
+  }
+};
+
 }  // namespace
 
 index_t count_bad_entries(const Exec& exec, const std::uint32_t* indices, const float* values, index_t count,
@@ -31,7 +81,7 @@ index_t count_bad_entries(const Exec& exec, const std::uint32_t* indices, const 
   index_t bad = 0;
   Kokkos::parallel_reduce(
       "gradcomp::kernels::count_bad_entries", IndexRange(exec, 0, count),
-      KOKKOS_LAMBDA(index_t i, index_t & sum) { sum += is_entry(indices, values, i, n) ? 0 : 1; }, bad);
+      KOKKOS_LAMBDA(index_t i, index_t & sum) { sum += is_entry(indices, values, i, 0, n) ? 0 : 1; }, bad);
   wait(exec, "gradcomp::kernels::count_bad_entries");
   return bad;
 }
@@ -54,20 +104,46 @@ void scatter_add(const Exec& exec, const std::uint32_t* indices, const float* va
       });
 }
 
-void scatter_received(const Exec& exec, const std::uint32_t* indices, const float* values, index_t count, float weight,
-                      Admission admission, const Span<float>& out) {
-  if (!admission.settle()) return;
+void sum_messages(const Exec& exec, const SparseMessages& messages, bool from_zero, const Span<float>& out) {
   const auto n = static_cast<index_t>(out.size());
-  const index_t asking = device_is_host ? 0 : 1;  // a unit that only asks, because a list may be empty
-  Kokkos::parallel_for(
-      "gradcomp::kernels::scatter_received", IndexRange(exec, 0, count + asking), KOKKOS_LAMBDA(index_t i) {
-        if (!admission.admits(i == count) || i == count) return;
-        prefetch_element(indices, i, count, out);
-        if (is_entry(indices, values, i, n)) {
-          out(indices[i]) += weight * values[i];
-        } else {
-          admission.faults.broken();
-        }
+  const index_t unit = elements_of_unit(exec, n);
+  constexpr int remembered = lanes_are_threads ? 1 : messages_together;  // a unit of a device is one block
+  for_warps(
+      "gradcomp::kernels::sum_messages", exec, std::max<index_t>(1, (n + unit - 1) / unit),
+      KOKKOS_LAMBDA(const Warp& warp, index_t u) {
+        const index_t first = u * unit, last = first + unit < n ? first + unit : n;
+        index_t next[remembered];
+        Lanes<std::int32_t> bad;
+        warp.each([&](int l) { bad[l] = 0; });
+        index_t begin = first;
+        do {  // once without elements, too: headers are read
+          const index_t end = begin + block_elements < last ? begin + block_elements : last;
+          if (from_zero) each_element(warp, end - begin, [&](int, index_t e) { out[begin + e] = 0; });
+          for (int m = 0; m < messages.count; ++m) {
+            const SparseEntries entries(messages.message[m], messages, n > 0 ? out.data() : nullptr);
+            warp.sync();
+            if (!entries.admission.admits(begin == 0)) continue;
+            // Every entry belongs to one block, however wrong the indices are.
+            const float weight = messages.message[m].weight;
+            const index_t from = begin == 0       ? 0
+                                 : begin == first ? entries.find(begin, 0, entries.count)
+                                                  : next[m % remembered];
+            const index_t to = end == n      ? entries.count
+                               : end == last ? entries.find(end, 0, entries.count)
+                                             : entries.find_near(end, from);
+            next[m % remembered] = to;
+            each_element(warp, to - from, [&](int l, index_t e) {
+              const index_t i = from + e;
+              if (is_entry(entries.indices, entries.values, i, begin, end)) {
+                out[entries.indices[i]] += weight * entries.values[i];
+              } else {
+                ++bad[l];
+              }
+            });
+          }
+          begin = end;
+        } while (begin < last);
+        note_broken(warp, bad, messages.faults);
       });
 }
 

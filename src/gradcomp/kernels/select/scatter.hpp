@@ -16,9 +16,25 @@ index_t count_non_finite(const Exec& exec, const Span<const float>& values);
 void scatter_add(const Exec& exec, const std::uint32_t* indices, const float* values, index_t count, float weight,
                  const Span<float>& out);
 
-/// The same for the entries of a payload that nobody has checked, if it is admitted: those that count_bad_entries()
-/// counts are broken, and are left out.
-void scatter_received(const Exec& exec, const std::uint32_t* indices, const float* values, index_t count, float weight,
-                      Admission admission, const Span<float>& out);
+/// A payload whose header is followed by `count` indices and as many values. Nobody has checked it.
+struct SparseMessage {
+  const std::uint32_t* words = nullptr;
+  index_t count = 0;
+  float weight = 1;
+};
+
+inline constexpr int messages_together = 8;  ///< the arguments of a launch on a device are limited
+
+/// Up to `messages_together` payloads of one method.
+struct SparseMessages {
+  SparseMessage message[messages_together];
+  int count = 0;
+  PayloadHeader expected = {};  ///< of each, but for the number of entries
+  FaultCounts faults = {};
+};
+
+/// out += weight * values[i] at indices[i] for all messages that are admitted, in their order; if `from_zero` is set,
+/// `out` becomes 0 before. Entries that count_bad_entries() counts are broken, and are left out. One pass over `out`.
+void sum_messages(const Exec& exec, const SparseMessages& messages, bool from_zero, const Span<float>& out);
 
 }  // namespace gradcomp::kernels

@@ -177,8 +177,8 @@ void Rotation::add(const Exec& exec, const float* scales, float weight, const Ad
   for_warps(
       "gradcomp::kernels::add_rotated", exec, static_cast<index_t>(groups.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t b) {
-        if (!admission.admits(false)) return;
         const RotatedGroup group = groups(b);
+        if (!may_add(warp, admission, b == 0, out.data() + group.first, group.count)) return;
         const float scale = scales[b];
         for_rows(group, [&](index_t at, index_t i, int active) {
           Lanes<float> sum, value;

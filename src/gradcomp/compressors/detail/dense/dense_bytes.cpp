@@ -26,6 +26,16 @@ Message DenseBytes::produce(const Exec& exec, int, const Step& step, State& stat
 }
 
 void DenseBytes::decode_add(const Exec& exec, const Received& received, State& state, const Span<float>& out) const {
+  add(exec, received, state, false, out);
+}
+
+void DenseBytes::decode_sum(const Exec& exec, std::span<const Received> messages, State& state,
+                            const Span<float>& out) const {
+  for (const Received& received : messages) add(exec, received, state, &received == &messages[0], out);
+}
+
+void DenseBytes::add(const Exec& exec, const Received& received, State& state, bool from_zero,
+                     const Span<float>& out) const {
   const std::string& name = info().name;
   const index_t count = state.layout.count();
   const index_t size = payload_header_bytes + payload_bytes(state.layout, count);
@@ -35,8 +45,9 @@ void DenseBytes::decode_add(const Exec& exec, const Received& received, State& s
   require(reinterpret_cast<std::uintptr_t>(received.bytes.data()) % 4 == 0, "{}: payload is not aligned to 4 bytes",
           name);
   Admission admission{reinterpret_cast<const std::uint32_t*>(received.bytes.data()), header(count, count),
-                      received.faults, out.data()};
-  if (!admission.settle()) return;
+                      received.faults, out.data(), from_zero};
+  const bool units_ask = from_zero && count > 0;  // so that `out` becomes zero in any case
+  if (!units_ask && !admission.settle()) return;
   decode(exec, {received.bytes.data() + payload_header_bytes, received.weight, admission, received.sender},
          state.as<DenseState>(), out);
 }

@@ -114,15 +114,15 @@ static void decode_float8(const Exec& exec, const Float8State& state, const Sect
   kernels::for_warps(
       "gradcomp::compressors::decode_float8", exec, state.tiles.count(),
       KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
-        if (!admission.admits(t == 0)) return;
         const kernels::Tile here = tile(t);
+        float* const target = out.data() + here.first;
+        if (!kernels::may_add(warp, admission, t == 0, target, here.count)) return;
         const float scale = scales[here.segment];
         const bool good = is_float8_scale(scale);
         const float inverse = good ? 1 / scale : 0.0f;
         kernels::Lanes<std::int32_t> wrong;
         warp.each([&](int l) { wrong[l] = good ? 0 : 1; });
         const std::uint8_t* const code = codes + here.first;
-        float* const target = out.data() + here.first;
         kernels::add_elements(
             warp, here.count, target, [&](index_t e) { return code[e]; },
             [&](int l, std::uint8_t c, float sum) {

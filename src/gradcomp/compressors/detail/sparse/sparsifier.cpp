@@ -153,6 +153,13 @@ void Sparsifier::decode_add(const Exec& exec, const Received& received, State& s
   state.as<SparseState>().coder.decode_add(exec, received, header(state.layout.count(), 0), info().name, out);
 }
 
+void Sparsifier::decode_sum(const Exec& exec, std::span<const Received> messages, State& state,
+                            const Span<float>& out) const {
+  const auto& coder = state.as<SparseState>().coder;
+  if (!coder.in_place()) return Compressor::decode_sum(exec, messages, state, out);
+  coder.decode_sum(exec, messages, header(state.layout.count(), 0), out);
+}
+
 Parameter variant_parameter(const std::string& fixed) {
   return Parameter::choice("variant", "fixed", {"fixed", "paper"}, "paper: as the authors wrote it; fixed: " + fixed);
 }

@@ -72,6 +72,8 @@ class Sparsifier : public Compressor {
   index_t max_kept(const Layout& layout) const final;
   Message produce(const Exec& exec, int round, const Step& step, State& state) const override;
   void decode_add(const Exec& exec, const Received& received, State& state, const Span<float>& out) const override;
+  void decode_sum(const Exec& exec, std::span<const Received> messages, State& state,
+                  const Span<float>& out) const override;
 
  protected:
   const Density& density() const { return m_density; }
