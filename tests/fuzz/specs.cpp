@@ -1,4 +1,4 @@
-// What users type: lists of methods, links, layouts, data sets, strategies and samplers, stragglers.
+// What users type: lists of methods, links, layouts, data sets, strategies and samplers, stragglers, files of options.
 #include "fuzz/fuzz.hpp"
 #include "gradcomp/comm/throttled.hpp"
 #include "gradcomp/core/layout.hpp"
@@ -7,6 +7,7 @@
 #include "gradcomp/exchange/method_spec.hpp"
 #include "gradcomp/method/spec.hpp"
 #include "gradcomp/nn/registry.hpp"
+#include "gradcomp/program/config_file.hpp"
 #include "gradcomp/train/straggler.hpp"
 
 namespace gradcomp {
@@ -20,7 +21,7 @@ const std::vector<nn::ModelFamily>& all_models() {
 namespace fuzz {
 namespace {
 
-enum Kind : std::uint8_t { methods, links, layouts, data_sets, strategies, stragglers, kinds };
+enum Kind : std::uint8_t { methods, links, layouts, data_sets, strategies, stragglers, configs, kinds };
 
 /// The canonical form is a spec itself, with the same meaning.
 void read_methods(const std::string& text) {
@@ -59,6 +60,25 @@ void read_strategy(const std::string& text) {
   if (again != canonical) broken("'" + canonical + "' becomes '" + again + "'");
 }
 
+void read_config(Input input) {
+  const File file(input);
+  CLI::App app;
+  double number = 0;
+  std::vector<long> list;
+  std::string text;
+  bool flag = false;
+  app.set_config("--config");
+  app.config_formatter(std::make_shared<ConfigFile>(app));
+  app.add_option("--lr", number);
+  app.add_option("--sizes", list)->delimiter(',');
+  app.add_option("--methods", text);
+  app.add_flag("--raw", flag);
+  try {
+    app.parse("--config " + file.path(), false);
+  } catch (const std::exception&) {  // program.cpp makes a line of each
+  }
+}
+
 }  // namespace
 
 void read(Input input) {
@@ -74,6 +94,8 @@ void read(Input input) {
     read_strategy(text);
   else if (kind == stragglers)
     train::StragglerOptions::parse(text);
+  else if (kind == configs)
+    read_config(input);
   else
     read_data_set(text);
 }
@@ -97,6 +119,8 @@ std::vector<Bytes> seeds() {
   for (const char* spec : {"local:period=8", "overlapped:beta=0.5:order=b"})
     all.push_back(with_choice({strategies}, spec));
   all.push_back(with_choice({stragglers}, "rank=1,factor=2.5,jitter=0.3"));
+  all.push_back(with_choice({configs}, "# options\nlr = 0.1\nsizes = [1, 20]\nmethods = \"fp32,top_k\"\nraw = true\n"));
+  all.push_back(with_choice({configs}, "[part]\nlr=1e-3\n\nsizes='1'\nmethods=\"\"\"\na\"\"\"\n"));
   return all;
 }
 

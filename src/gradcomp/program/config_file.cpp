@@ -44,9 +44,11 @@ std::string ConfigFile::place(int line) const {
 std::vector<CLI::ConfigItem> ConfigFile::from_config(std::istream& input) const {
   const std::string text{std::istreambuf_iterator<char>(input), {}};
   require_text(fmt::format("'{}'", m_app.get_config_ptr()->as<std::string>()), text);
+  const auto lines = lines_of_keys(text);
+  if (const auto nameless = lines.find("[[]]"); nameless != lines.end())  // CLI11 reads the first character of its name
+    throw Error(place(nameless->second) + "a section without a name; allowed: KEY = VALUE");
   std::istringstream again(text);
   auto settings = ConfigBase::from_config(again);
-  const auto lines = lines_of_keys(text);
   std::vector<std::string> known;
   for (const CLI::Option* option : m_app.get_options()) {
     if (!option->get_configurable()) continue;

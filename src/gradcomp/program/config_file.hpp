@@ -8,7 +8,9 @@ namespace gradcomp {
 
 class ConfigFile final : public CLI::ConfigBase {
  public:
-  explicit ConfigFile(CLI::App& app) : m_app(app) {}
+  explicit ConfigFile(CLI::App& app) : m_app(app) {
+    parentSeparator('\0');  // no text has it: of a key with parts, CLI11 reads the first character even of an empty one
+  }
 
   /// Throws Error, which names the file and the line, if the file is not UTF-8 text or sets what is no option.
   std::vector<CLI::ConfigItem> from_config(std::istream& input) const override;

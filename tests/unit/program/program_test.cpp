@@ -156,6 +156,10 @@ TEST_F(ConfigFiles, ErrorsNameTheKeyAndTheLine) {
       refused("steps = 3\nstepz = 4\n"),
       ", line 2: unknown key 'stepz'; did you mean 'steps'? allowed: the options of --help, without their dashes");
   EXPECT_THAT(refused("[train]\nsteps = 3\n"), HasSubstr(", line 2: unknown key 'train.steps'"));
+  EXPECT_THAT(refused("steps = 3\n.1 = 2\n"), HasSubstr(", line 2: unknown key '.1'"));
+  EXPECT_THAT(refused("a..b = 2\n"), HasSubstr(", line 1: unknown key 'a..b'"));
+  EXPECT_EQ(refused("\n[[]]\nsteps = 3\n"), ", line 2: a section without a name; allowed: KEY = VALUE");
+  EXPECT_THAT(refused("[.]\nsteps = 3\n"), HasSubstr("unknown key"));
   EXPECT_THAT(refused("steps 3\n"), HasSubstr(", line 1: unknown key 'steps 3'"));
   EXPECT_EQ(refused("steps = \xFF\n"), " is not UTF-8 text: no character begins at byte 8");
   EXPECT_EQ(refused("steps = 3\n", {"--steps", "x"}), "--steps: 'x' is not a decimal number") << "not the file's";
