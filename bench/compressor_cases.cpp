@@ -64,13 +64,11 @@ void run(benchmark::State& state, Session& session, report::Row row, const Metho
   const auto& exec = session.exec;
   const auto gradient = session.gradient(input);
   OneRank loop(method, input.layout, session.options.seed);
-  while (phase != "compress" && loop.senders() < session.options.senders) {
-    const index_t before = loop.senders();
+  for (index_t s = 1; phase != "compress" && s < session.options.senders; ++s) {
     session.next_gradient();
     loop.forget(exec);
     loop.compress(exec, gradient);
     loop.add_sender();
-    if (loop.senders() == before) break;  // sums travel
   }
   const index_t senders = loop.senders();
   KeptState start;  // before the last call, whose answer is checked

@@ -15,11 +15,10 @@ inline bool decode_add(const Compressor& method, const Exec& exec, const Span<co
 
 /// The same with Compressor::decode_sum(), for as many copies of the payload as there are weights.
 inline bool decode_sum(const Compressor& method, const Exec& exec, const Span<const std::byte>& payload,
-                       const std::vector<float>& weights, State& state, const Span<float>& out,
-                       const Context& sender = {}) {
+                       const std::vector<float>& weights, State& state, const Span<float>& out) {
   Faults faults;
   std::vector<Received> messages;
-  for (const float weight : weights) messages.push_back({payload, sender, weight, faults.counts()});
+  for (const float weight : weights) messages.push_back({payload, {}, weight, faults.counts()});
   method.decode_sum(exec, messages, state, out);
   faults.fetch(exec);
   return !faults.diverged();

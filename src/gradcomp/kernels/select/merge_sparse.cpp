@@ -2,23 +2,10 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/kernels/lanes/arrays.hpp"
+#include "gradcomp/kernels/select/scatter.hpp"
 
 namespace gradcomp::kernels {
 namespace {
-
-/// The number of entries of `list` with an index below `index`.
-KOKKOS_INLINE_FUNCTION index_t below(const SparseView& list, std::uint32_t index) {
-  index_t low = 0, high = list.kept;
-  while (low < high) {
-    const index_t middle = low + (high - low) / 2;
-    if (list.indices[middle] < index) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
 
 /// Whether the entry of `list` at `place` exists and has this index.
 KOKKOS_INLINE_FUNCTION bool holds(const SparseView& list, index_t place, std::uint32_t index) {
@@ -33,13 +20,13 @@ void place(const Exec& exec, const SparseView& a, const SparseView& b, const Vec
       KOKKOS_LAMBDA(index_t i) {
         if (i < a.kept) {
           const std::uint32_t index = a.indices[i];
-          const index_t before = below(b, index);
+          const index_t before = first_entry(b.indices, index, 0, b.kept);
           indices(i + before) = index;
           sums(i + before) = holds(b, before, index) ? a.values[i] + b.values[before] : a.values[i];
         } else if (i < a.kept + b.kept) {
           const index_t j = i - a.kept;
           const std::uint32_t index = b.indices[j];
-          const index_t before = below(a, index);
+          const index_t before = first_entry(a.indices, index, 0, a.kept);
           const bool both = holds(a, before, index);
           const index_t slot = j + before + (both ? 1 : 0);
           indices(slot) = index;
@@ -95,7 +82,7 @@ void values_not_in(const Exec& exec, const SparseView& a, const SparseView& b, f
   Kokkos::parallel_for(
       "gradcomp::kernels::values_not_in", IndexRange(exec, 0, a.kept), KOKKOS_LAMBDA(index_t i) {
         const std::uint32_t index = a.indices[i];
-        rest[i] = holds(b, below(b, index), index) ? 0.0f : a.values[i];
+        rest[i] = holds(b, first_entry(b.indices, index, 0, b.kept), index) ? 0.0f : a.values[i];
       });
 }
 

@@ -2,6 +2,7 @@
 
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/lanes/tiles.hpp"
+#include "gradcomp/kernels/select/scatter.hpp"
 
 namespace gradcomp::kernels {
 namespace {
@@ -38,18 +39,7 @@ void entries_below(const Exec& exec, const SparseView& list, const Vector<index_
                    const Vector<index_t>& starts) {
   Kokkos::parallel_for(
       "gradcomp::kernels::entries_below", IndexRange(exec, 0, static_cast<index_t>(bounds.size())),
-      KOKKOS_LAMBDA(index_t p) {
-        index_t low = 0, high = list.kept;
-        while (low < high) {
-          const index_t middle = low + (high - low) / 2;
-          if (static_cast<index_t>(list.indices[middle]) < bounds(p)) {
-            low = middle + 1;
-          } else {
-            high = middle;
-          }
-        }
-        starts(p) = low;
-      });
+      KOKKOS_LAMBDA(index_t p) { starts(p) = first_entry(list.indices, bounds(p), 0, list.kept); });
 }
 
 void magnitude_histogram(const Exec& exec, const Span<const float>& sums, const Vector<std::int32_t>& bins) {

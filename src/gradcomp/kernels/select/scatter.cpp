@@ -4,7 +4,7 @@
 
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/core/source.hpp"
-#include "gradcomp/kernels/lanes/note.hpp"
+#include "gradcomp/kernels/lanes/lanes.hpp"
 
 namespace gradcomp::kernels {
 namespace {
@@ -53,24 +53,11 @@ struct SparseEntries {
     admission.expected.kept = static_cast<std::uint64_t>(count);
   }
 
-  /// The first entry at or behind `from` and before `to` whose index is not below `bound`, or `to`, by bisection. A
-  /// larger bound gives no smaller result, whatever the order of the indices is.
-  KOKKOS_FORCEINLINE_FUNCTION index_t find(index_t bound, index_t from, index_t to) const {
-    while (from < to) {
-      const index_t middle = from + (to - from) / 2;
-      if (static_cast<index_t>(indices[middle]) < bound) {
-        from = middle + 1;
-      } else {
-        to = middle;
-      }
-    }
-    return from;
-  }
-  /// The same for all entries from `from` on, in a few steps if the result is near.
+  /// first_entry() of all entries from `from` on, in a few steps if it is near.
   KOKKOS_FORCEINLINE_FUNCTION index_t find_near(index_t bound, index_t from) const {
     index_t step = 16;
     while (from + step < count && static_cast<index_t>(indices[from + step]) < bound) step *= 2;
-    return find(bound, from, from + step < count ? from + step : count);
+    return first_entry(indices, bound, from, from + step < count ? from + step : count);
   }
 };
 
@@ -113,8 +100,6 @@ void sum_messages(const Exec& exec, const SparseMessages& messages, bool from_ze
       KOKKOS_LAMBDA(const Warp& warp, index_t u) {
         const index_t first = u * unit, last = first + unit < n ? first + unit : n;
         index_t next[remembered];
-        Lanes<std::int32_t> bad;
-        warp.each([&](int l) { bad[l] = 0; });
         index_t begin = first;
         do {  // once without elements, too: headers are read
           const index_t end = begin + block_elements < last ? begin + block_elements : last;
@@ -126,24 +111,23 @@ void sum_messages(const Exec& exec, const SparseMessages& messages, bool from_ze
             // Every entry belongs to one block, however wrong the indices are.
             const float weight = messages.message[m].weight;
             const index_t from = begin == 0       ? 0
-                                 : begin == first ? entries.find(begin, 0, entries.count)
+                                 : begin == first ? first_entry(entries.indices, begin, 0, entries.count)
                                                   : next[m % remembered];
             const index_t to = end == n      ? entries.count
-                               : end == last ? entries.find(end, 0, entries.count)
+                               : end == last ? first_entry(entries.indices, end, 0, entries.count)
                                              : entries.find_near(end, from);
             next[m % remembered] = to;
-            each_element(warp, to - from, [&](int l, index_t e) {
+            each_element(warp, to - from, [&](int, index_t e) {
               const index_t i = from + e;
               if (is_entry(entries.indices, entries.values, i, begin, end)) {
                 out[entries.indices[i]] += weight * entries.values[i];
               } else {
-                ++bad[l];
+                messages.faults.broken();
               }
             });
           }
           begin = end;
         } while (begin < last);
-        note_broken(warp, bad, messages.faults);
       });
 }
 

@@ -4,6 +4,20 @@
 
 namespace gradcomp::kernels {
 
+/// The first entry of [from, to) whose index is not below `bound`, or `to`, by bisection. A larger bound gives no
+/// smaller result, whatever the order of the indices is.
+KOKKOS_INLINE_FUNCTION index_t first_entry(const std::uint32_t* indices, index_t bound, index_t from, index_t to) {
+  while (from < to) {
+    const index_t middle = from + (to - from) / 2;
+    if (static_cast<index_t>(indices[middle]) < bound) {
+      from = middle + 1;
+    } else {
+      to = middle;
+    }
+  }
+  return from;
+}
+
 /// The number of entries with an index that is not below `n` or not above the index before, or with a value that is not
 /// finite. Trusts nothing, and reads only the two arrays. Waits for exec.
 index_t count_bad_entries(const Exec& exec, const std::uint32_t* indices, const float* values, index_t count,

@@ -60,7 +60,7 @@ TEST(Scatter, EntriesThatAreBadAreLeftOut) {
       .message = {{payload.data(), 5, 2.0f}}, .count = 1, .expected = {}, .faults = faults.counts()};
   sum_messages(Exec(), messages, false, out);
   EXPECT_EQ(test::to_host(out), (std::vector<float>{12, 10, 10, 6, 10}));
-  EXPECT_EQ(test::to_host(faults.counts().at, 2), (std::vector<index_t>{0, 1})) << "diverged, broken";
+  EXPECT_EQ(test::to_host(faults.counts().at, 2), (std::vector<index_t>{0, 3})) << "diverged, broken";
 }
 
 // Units and blocks cut the lists anywhere. Each entry is taken once; in lists without order, bad entries are found.
@@ -97,6 +97,7 @@ TEST(Scatter, EachEntryOfEachMessageIsTakenOnce) {
       }
       const auto counts = test::to_host(faults.counts().at, 2);
       EXPECT_EQ(counts[0], 0);
+      EXPECT_GE(counts[1], broken) << n;
       EXPECT_EQ(counts[1] > 0, broken > 0) << n;
     }
   }
