@@ -8,6 +8,7 @@
 #include "gradcomp/core/atomic_file.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/program/arguments.hpp"
+#include "gradcomp/program/huge_pages.hpp"
 #include "gradcomp/program/program.hpp"
 #include "gradcomp/report/json.hpp"
 
@@ -22,6 +23,7 @@ inline int run_alternative(CLI::App& app, int argc, char** argv, const std::stri
     if (const auto status = gradcomp::parse(app, arguments.own_argc, arguments.own_argv())) return *status;
     check_writable(output);
     const Kokkos::ScopeGuard kokkos(arguments.kokkos_argc, arguments.kokkos_argv());
+    ask_for_huge_pages();
     const report::Json document = measure();
     if (!output.empty()) write_atomically(output, document.dump(1) + "\n");
     return 0;

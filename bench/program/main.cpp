@@ -12,6 +12,7 @@
 #include "gradcomp/core/standard_output.hpp"
 #include "gradcomp/measure/memory.hpp"
 #include "gradcomp/program/arguments.hpp"
+#include "gradcomp/program/huge_pages.hpp"
 #include "gradcomp/program/program.hpp"
 #include "gradcomp/report/context.hpp"
 #include "gradcomp/report/result_file.hpp"
@@ -69,6 +70,7 @@ int run(int argc, char** argv) {
   const auto places = affinity();
   int only_name = 1;
   Kokkos::ScopeGuard kokkos(arguments.kokkos_argc, arguments.kokkos_argv());
+  ask_for_huge_pages();
   benchmark::Initialize(&only_name, argv);
   Session session;
   session.options = options;

@@ -102,12 +102,13 @@ test_method() {
 
 # Every build has its own run of ctest: in one run, tests with the same name would share their properties.
 test_presets() { # test_presets "PRESET..." [CTEST ARGUMENTS]
-  local tested preset status=0 found=0
+  local tested preset status=0 found=0 some
   read -r -a tested <<<"$1"
   shift
   for preset in "${tested[@]}"; do
     (configure "$preset")
-    found=$((found + $(ctest --test-dir "$project/build/$preset" -N "$@" | sed -n 's/^Total Tests: //p')))
+    some=$(ctest --test-dir "$project/build/$preset" -N "$@" | sed -n 's/^Total Tests: //p')
+    found=$((found + ${some:-0})) # none where ctest refuses its arguments, or prints its help
   done
   [ "$found" -gt 0 ] || die "no test matches '$*'; './run test -N' lists all"
   for preset in "${tested[@]}"; do

@@ -2,10 +2,10 @@
 from gradcomp.errors import ToolError
 
 GRADCOMP = ("cpu_model", "device", "threads", "ranks", "kokkos_backend", "kokkos_version", "compiler", "build_type",
-            "native_arch", "openblas_core", "tracer", "seeds")
+            "native_arch", "openblas_core", "huge_pages", "tracer", "seeds")
 OPTIONS = ("samples", "seed", "quick", "cache", "stream", "senders", "interleave")
 # Keys that older result files may lack.
-RECENT = ("options.cache", "options.stream", "options.senders", "options.interleave", "caches")
+RECENT = ("options.cache", "options.stream", "options.senders", "options.interleave", "caches", "huge_pages")
 ENVIRONMENT = ("OMP_", "KOKKOS_", "OPENBLAS_")
 SOURCE = ("version", "git_hash", "git_dirty")  # equal in all processes of an arm, but not in both arms
 

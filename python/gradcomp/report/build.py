@@ -145,6 +145,7 @@ def context(records):
             ("Kokkos", lambda r: r.gradcomp["kokkos_version"]), ("MPI", lambda r: r.gradcomp["mpi"]),
             ("BLAS", lambda r: r.gradcomp.get("blas", text.DASH)),
             ("OpenBLAS core", lambda r: r.gradcomp["openblas_core"] or text.DASH),
+            ("huge pages", lambda r: r.gradcomp.get("huge_pages") or text.DASH),
             ("seeds", lambda r: ", ".join(map(str, r.gradcomp["seeds"])) or text.DASH),
             ("options", lambda r: ", ".join(f"{key}={value}" for key, value in r.gradcomp["options"].items())),
             ("failures", lambda r: "; ".join(r.gradcomp.get("failures", [])) or text.DASH)]

@@ -49,6 +49,14 @@ std::string openblas_core() {
   return name != nullptr ? name : "";
 }
 
+/// The word in brackets in "always [madvise] never".
+std::string huge_pages() {
+  std::string line;
+  std::getline(std::ifstream("/sys/kernel/mm/transparent_hugepage/enabled"), line);
+  const auto begin = line.find('['), end = line.find(']');
+  return begin < end && end != std::string::npos ? line.substr(begin + 1, end - begin - 1) : "";
+}
+
 std::string device_name([[maybe_unused]] const std::string& cpu) {
 #if defined(KOKKOS_ENABLE_CUDA)
   return Exec().cuda_device_prop().name;
@@ -93,6 +101,7 @@ Machine machine_info(bool with_host_name) {
   machine.blas = kernels::blas_description();
   machine.openblas_core = openblas_core();
   machine.tracer = tracer();
+  machine.huge_pages = huge_pages();
   if (with_host_name) {
     std::array<char, 256> name{};
     if (gethostname(name.data(), name.size() - 1) == 0) machine.host_name = name.data();

@@ -17,6 +17,7 @@ struct Machine {
   std::string blas;                  ///< the library that multiplies matrices (kernels::blas_description)
   std::string openblas_core;  ///< whose kernels OpenBLAS chose ("Haswell", "SkylakeX", ...); empty without OpenBLAS
   std::string tracer;         ///< the program that traces this process ("proot", "gdb") and slows it; empty without one
+  std::string huge_pages;     ///< when Linux gives them: "always", "madvise" (on request), "never"; empty if unknown
   std::string host_name;      ///< empty unless asked for
 };
 

@@ -19,6 +19,7 @@
 #include "gradcomp/core/version_config.hpp"
 #include "gradcomp/program/arguments.hpp"
 #include "gradcomp/program/config_file.hpp"
+#include "gradcomp/program/huge_pages.hpp"
 
 namespace gradcomp {
 namespace {
@@ -47,6 +48,7 @@ int run_with_kokkos(int argc, char** argv, const std::function<std::optional<int
                     const std::function<int()>& body) {
   Arguments arguments(argc, argv);
   const Kokkos::ScopeGuard kokkos(arguments.kokkos_argc, arguments.kokkos_argv());
+  ask_for_huge_pages();
   if (const auto status = parse(arguments.own_argc, arguments.own_argv())) return *status;
   return body();
 }

@@ -97,6 +97,7 @@ Json make_context(const RunInfo& run) {
                          {"cpu_model", known(machine.cpu_model)},
                          {"blas", machine.blas},
                          {"openblas_core", machine.openblas_core},
+                         {"huge_pages", machine.huge_pages},
                          {"options", run.options},
                          {"seeds", run.seeds},
                          {"environment", whitelisted_environment()}};
