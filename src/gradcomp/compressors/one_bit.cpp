@@ -4,7 +4,7 @@
 // names. These are the best two levels for this cut, so the residuals of a column add up to zero, and
 // ||a - C(a)||^2 = ||a||^2 - n0 lower^2 - n1 upper^2, where n0 and n1 are the numbers of elements in the two classes.
 // threshold=zero: t = 0, a contraction at least as strong as with one common magnitude. threshold=mean: t = the
-// column's mean (one more read of a), for columns whose elements have one sign or a large mean:
+// column's mean, for columns whose elements have one sign or a large mean:
 // n0 (t - lower) = n1 (upper - t). Empty classes: detail/levels/one_bit_levels.hpp.
 //
 // A column holds the contribution of one input to all outputs: a column of the paper's (and CNTK's) out x in matrices.
@@ -78,34 +78,24 @@ struct OneBitState final : DenseState {
   Vector<RawPiece> raw;
 };
 
-/// Forms a, and notes whether all its elements are finite.
-void accumulate(const Exec& exec, const Source& source, const OneBitState& state) {
+/// Sends the elements that are sent exactly, and notes whether all of them are finite.
+void send_raw(const Exec& exec, const Source& source, const OneBitState& state, float* values) {
   const auto raw = state.raw;
   const Mark mark = state.mark();
-  state.columns.accumulate(exec, source, mark);
   kernels::for_warps(
-      "gradcomp::compressors::one_bit_raw_first", exec, static_cast<index_t>(raw.size()),
-      KOKKOS_LAMBDA(const Warp& warp, index_t p) {
-        const RawPiece here = raw(p);
-        Lanes<std::int32_t> bad;
-        warp.each([&](int l) { bad[l] = 0; });
-        kernels::accumulate_rows(warp, source, here.first, here.count, bad, [](int, float, int) {});
-        kernels::note_bad(warp, bad, mark);
-      });
-}
-
-void write_raw(const Exec& exec, const Source& source, const OneBitState& state, float* values) {
-  const auto raw = state.raw;
-  kernels::for_warps(
-      "gradcomp::compressors::one_bit_write_raw", exec, static_cast<index_t>(raw.size()),
+      "gradcomp::compressors::one_bit_send_raw", exec, static_cast<index_t>(raw.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         const RawPiece here = raw(p);
         float* const target = values + here.at;
-        kernels::send_rows(warp, source, here.first, here.count, [&](int l, float a, int row) {
+        Lanes<std::int32_t> bad;
+        warp.each([&](int l) { bad[l] = 0; });
+        kernels::accumulate_rows(warp, source, here.first, here.count, bad, [&](int l, float a, int row) {
           const index_t e = index_t{kernels::warp_lanes} * row + l;
           if (e < here.count) target[e] = a;
-          return a;
         });
+        kernels::note_bad(warp, bad, mark);
+        warp.sync();
+        kernels::send_rows(warp, source, here.first, here.count, [](int, float a, int) { return a; });
       });
 }
 
@@ -130,12 +120,10 @@ void add_raw(const Exec& exec, const OneBitState& state, const float* values, fl
       });
 }
 
-bool about_mean(const ParameterValues& options) { return options.text("threshold") == "mean"; }
-
 class OneBit final : public DenseBytes {
  public:
   OneBit(Info info, const ParameterValues& options)
-      : DenseBytes(with_threshold(std::move(info), options), options), m_about_mean(about_mean(options)) {}
+      : DenseBytes(std::move(info), options), m_about_mean(options.text("threshold") == "mean") {}
 
   index_t payload_bytes(const Layout& layout, index_t) const override {
     index_t bytes = 0;
@@ -152,13 +140,10 @@ class OneBit final : public DenseBytes {
   void encode(const Exec& exec, const Step& step, DenseState& state, std::byte* sections) const override {
     const Source& source = step.source;
     auto& own = state.as<OneBitState>();
-    accumulate(exec, source, own);
     auto* const levels = reinterpret_cast<float*>(sections);
     float* const values = levels + 2 * own.columns.columns();
-    own.columns.write(exec, source, levels);
-    write_raw(exec, source, own, values);
-    kernels::write_signs(exec, own.columns.pieces(), kernels::SentRows{source}, own.columns.levels(levels), own.mark(),
-                         reinterpret_cast<std::uint32_t*>(values + own.raw_count));
+    send_raw(exec, source, own, values);
+    own.columns.encode(exec, source, own.mark(), levels, reinterpret_cast<std::uint32_t*>(values + own.raw_count));
   }
   void decode(const Exec& exec, const Sections& sections, DenseState& state, const Span<float>& out) const override {
     const auto& own = state.as<OneBitState>();
@@ -172,11 +157,6 @@ class OneBit final : public DenseBytes {
   }
 
  private:
-  static Info with_threshold(Info info, const ParameterValues& options) {
-    info.passes += about_mean(options) ? 1 : 0;
-    return info;
-  }
-
   bool m_about_mean;
 };
 
@@ -203,7 +183,7 @@ Entry one_bit() {
   info.bytes_formula =
       "sum over matrices {.., in, out} of (n / out) (4 ceil(out / 32) + 8); 4 n of vectors and where "
       "out <= 3";
-  info.passes = 5;
+  info.passes = 3;  // columns of more than 4096 elements: 5, and 6 with threshold=mean
   return make_entry<OneBit>(info);
 }
 

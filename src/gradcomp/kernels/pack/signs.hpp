@@ -40,10 +40,7 @@ struct SignPiece {
 /// The levels to which the bits of a run are decoded.
 struct SignLevels {
   const float* values = nullptr;
-  int per_run = 0;  ///< 0: -1 and +1; 1: -value and value; 2: the lower level, then the upper
-
-  /// For encoding, one threshold per run: bits of elements below it are set. Null: 0 for all runs.
-  const float* thresholds = nullptr;
+  int per_run = 0;         ///< 0: -1 and +1; 1: -value and value; 2: the lower level, then the upper
   bool one_sided = false;  ///< for decoding: whether both levels may be on the same side of zero
 
   KOKKOS_FORCEINLINE_FUNCTION float lower(index_t run) const {
@@ -51,9 +48,6 @@ struct SignLevels {
   }
   KOKKOS_FORCEINLINE_FUNCTION float upper(index_t run) const {
     return per_run == 0 ? 1.0f : per_run == 1 ? values[run] : values[2 * run + 1];
-  }
-  KOKKOS_FORCEINLINE_FUNCTION float threshold(index_t run) const {
-    return thresholds == nullptr ? 0.0f : thresholds[run];
   }
 };
 
@@ -132,9 +126,36 @@ KOKKOS_FORCEINLINE_FUNCTION index_t write_rows(const Warp& warp, const SentRows&
 void first_signs(const Exec& exec, const SignPieces& pieces, const Source& source, const Mark& mark,
                  std::uint32_t* words, const Vector<float>& parts, const Vector<double>& sums);
 
-/// Writes all words. rows(warp, i, count, bad, code) calls code(l, a, row) for the elements
-/// i .. i + count - 1, and with a = 0 for the lanes behind them; code() returns what receivers decode. rows() counts
-/// elements that are not finite in `bad`, and `mark` notes them.
+/// Writes the words of a piece. rows(warp, i, count, bad, code) calls code(l, a, row) for the elements i .. i + count -
+/// 1, and with a = 0 for the lanes behind them; code() returns what receivers decode. rows() counts elements that are
+/// not finite in `bad`.
+template <class Rows>
+KOKKOS_FORCEINLINE_FUNCTION void write_piece(const Warp& warp, const SignPiece& here, const Rows& rows, float threshold,
+                                             float lower, float upper, Lanes<std::int32_t>& bad, std::uint32_t* words) {
+  index_t at = 0;
+  for (; at + sign_block <= here.count; at += sign_block) {
+    Lanes<std::uint32_t> word;
+    warp.each([&](int l) { word[l] = 0; });
+    rows(warp, here.first + at, sign_block, bad, [&](int l, float a, int row) {
+      word[l] |= (a < threshold ? 1u : 0u) << row;
+      return a < threshold ? lower : upper;
+    });
+    store_row(warp, words + here.word + at / 32, warp_lanes, word);
+  }
+  at += write_rows(warp, rows, here.first + at, here.count - at, threshold, lower, upper, words + here.word + at / 32);
+  for (; at < here.count; at += warp_lanes) {
+    Lanes<std::uint32_t> below;
+    const int active = static_cast<int>(here.count - at < warp_lanes ? here.count - at : warp_lanes);
+    rows(warp, here.first + at, active, bad, [&](int l, float a, int) {
+      below[l] = a < threshold && l < active ? 1 : 0;  // 0 behind the last element may be below the threshold
+      return a < threshold ? lower : upper;
+    });
+    const std::uint32_t mask = warp.ballot([&](int l) { return below[l] != 0; });
+    warp.once([&] { words[here.word + at / 32] = mask; });
+  }
+}
+
+/// write_piece() about threshold 0 for all pieces. `mark` notes elements that are not finite.
 template <class Rows>
 static void write_signs(const Exec& exec, const SignPieces& pieces, const Rows& rows, const SignLevels& levels,
                         const Mark& mark, std::uint32_t* words) {
@@ -142,32 +163,9 @@ static void write_signs(const Exec& exec, const SignPieces& pieces, const Rows& 
   for_warps(
       "gradcomp::kernels::write_signs", exec, pieces.count(), KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         const SignPiece here = piece(p);
-        const float lower = levels.lower(here.run), upper = levels.upper(here.run);
-        const float threshold = levels.threshold(here.run);
         Lanes<std::int32_t> bad;
         warp.each([&](int l) { bad[l] = 0; });
-        index_t at = 0;
-        for (; at + sign_block <= here.count; at += sign_block) {
-          Lanes<std::uint32_t> word;
-          warp.each([&](int l) { word[l] = 0; });
-          rows(warp, here.first + at, sign_block, bad, [&](int l, float a, int row) {
-            word[l] |= (a < threshold ? 1u : 0u) << row;
-            return a < threshold ? lower : upper;
-          });
-          store_row(warp, words + here.word + at / 32, warp_lanes, word);
-        }
-        at += write_rows(warp, rows, here.first + at, here.count - at, threshold, lower, upper,
-                         words + here.word + at / 32);
-        for (; at < here.count; at += warp_lanes) {
-          Lanes<std::uint32_t> below;
-          const int active = static_cast<int>(here.count - at < warp_lanes ? here.count - at : warp_lanes);
-          rows(warp, here.first + at, active, bad, [&](int l, float a, int) {
-            below[l] = a < threshold && l < active ? 1 : 0;  // 0 behind the last element may be below the threshold
-            return a < threshold ? lower : upper;
-          });
-          const std::uint32_t mask = warp.ballot([&](int l) { return below[l] != 0; });
-          warp.once([&] { words[here.word + at / 32] = mask; });
-        }
+        write_piece(warp, here, rows, 0.0f, levels.lower(here.run), levels.upper(here.run), bad, words);
         note_bad(warp, bad, mark);
       });
 }

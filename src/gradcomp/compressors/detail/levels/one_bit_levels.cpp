@@ -1,33 +1,55 @@
 #include "gradcomp/compressors/detail/levels/one_bit_levels.hpp"
 
+#include <algorithm>
+
+#include "gradcomp/kernels/lanes/tiles.hpp"
+
 namespace gradcomp::compressors {
 namespace {
 
 using kernels::Lanes;
+using kernels::SignPiece;
+using kernels::SignPieces;
 using kernels::Warp;
 
-/// Sums of every piece about threshold 0, in the first touch of the source. Notes elements that are not finite.
-void first_sums(const Exec& exec, const Source& source, const kernels::SignPieces& pieces, const Mark& mark,
-                const Vector<SideSums>& sums) {
-  const auto piece = pieces.piece;
-  kernels::for_warps(
-      "gradcomp::compressors::one_bit_sums", exec, pieces.count(), KOKKOS_LAMBDA(const Warp& warp, index_t p) {
-        const kernels::SignPiece here = piece(p);
-        Lanes<double> below, above;
-        Lanes<std::int32_t> under, bad;
-        warp.each([&](int l) {
-          below[l] = above[l] = 0;
-          under[l] = bad[l] = 0;
-        });
-        kernels::accumulate_rows(warp, source, here.first, here.count, bad, [&](int l, float a, int) {
-          below[l] += static_cast<double>(a < 0 ? a : 0.0f);
-          above[l] += static_cast<double>(a < 0 ? 0.0f : a);
-          under[l] += a < 0 ? 1 : 0;
-        });
-        const SideSums result{warp.sum(below), warp.sum(above), warp.sum(under)};
-        kernels::note_bad(warp, bad, mark);
-        warp.once([&] { sums(p) = result; });
-      });
+/// The sums of a piece, as its elements come by.
+struct Sides {
+  Lanes<double> below, above;
+  Lanes<std::int32_t> under;
+
+  KOKKOS_FORCEINLINE_FUNCTION explicit Sides(const Warp& warp) {
+    warp.each([&](int l) {
+      below[l] = above[l] = 0;
+      under[l] = 0;
+    });
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void add(int l, float a, float threshold) {
+    const bool is_below = a < threshold;
+    below[l] += static_cast<double>(is_below ? a : 0.0f);
+    above[l] += static_cast<double>(is_below ? 0.0f : a);
+    under[l] += is_below ? 1 : 0;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION SideSums sums(const Warp& warp, index_t count) const {
+    return {warp.sum(below), warp.sum(above), warp.sum(under), count};
+  }
+};
+
+/// The sums of a piece about threshold 0, in the first touch of the source.
+KOKKOS_FORCEINLINE_FUNCTION SideSums first_sums(const Warp& warp, const Source& source, const SignPiece& here,
+                                                Lanes<std::int32_t>& bad) {
+  Sides sides(warp);
+  kernels::accumulate_rows(warp, source, here.first, here.count, bad,
+                           [&](int l, float a, int) { sides.add(l, a, 0.0f); });
+  return sides.sums(warp, here.count);
+}
+
+/// The sums of a piece about another threshold. The source has been touched before.
+KOKKOS_FORCEINLINE_FUNCTION SideSums sums_about(const Warp& warp, const Source& source, const SignPiece& here,
+                                                float threshold) {
+  Sides sides(warp);
+  const float* const a = source.accumulated() + here.first;
+  kernels::each_element(warp, here.count, [&](int l, index_t e) { sides.add(l, a[e], threshold); });
+  return sides.sums(warp, here.count);
 }
 
 /// The smallest float that is not below x. x is finite and within the range of a float.
@@ -39,72 +61,115 @@ KOKKOS_INLINE_FUNCTION float round_up(double x) {
   return Kokkos::bit_cast<float>(nearest < 0 ? bits - 1 : bits + 1);
 }
 
-/// thresholds[c] = mean of column c, from the sums of first_sums().
-void column_means(const Exec& exec, const kernels::SignPieces& pieces, const Vector<SideSums>& sums,
-                  const Vector<float>& thresholds) {
+/// The mean of a column, as its threshold.
+KOKKOS_INLINE_FUNCTION float mean_of(const SideSums& sums) {
+  return round_up((sums.below + sums.above) / static_cast<double>(sums.count));
+}
+
+struct Levels {
+  float lower, upper;
+};
+
+KOKKOS_INLINE_FUNCTION Levels levels_of(const SideSums& sums, bool about_mean) {
+  const index_t over = sums.count - sums.under;
+  Levels levels{sums.under > 0 ? static_cast<float>(sums.below / static_cast<double>(sums.under)) : 0.0f,
+                over > 0 ? static_cast<float>(sums.above / static_cast<double>(over)) : 0.0f};
+  if (about_mean && sums.under == 0) levels.lower = levels.upper;
+  if (about_mean && over == 0) levels.upper = levels.lower;
+  return levels;
+}
+
+/// Whether a column has several pieces.
+KOKKOS_INLINE_FUNCTION bool is_long(const Vector<index_t>& begin, index_t column) {
+  return begin(column + 1) - begin(column) > 1;
+}
+
+/// Forms a, and notes whether all its elements are finite. A column of one piece is written; of all others, sums[p] =
+/// the sums of piece p.
+void first_pass(const Exec& exec, const Source& source, const SignPieces& pieces, bool about_mean, const Mark& mark,
+                const Vector<SideSums>& sums, float* values, std::uint32_t* words) {
+  const auto piece = pieces.piece;
+  const auto begin = pieces.begin;
+  kernels::for_warps(
+      "gradcomp::compressors::one_bit_first", exec, pieces.count(), KOKKOS_LAMBDA(const Warp& warp, index_t p) {
+        const SignPiece here = piece(p);
+        Lanes<std::int32_t> bad;
+        warp.each([&](int l) { bad[l] = 0; });
+        SideSums found = first_sums(warp, source, here, bad);
+        kernels::note_bad(warp, bad, mark);
+        if (is_long(begin, here.run)) {
+          warp.once([&] { sums(p) = found; });
+          return;
+        }
+        warp.sync();
+        const float threshold = about_mean ? mean_of(found) : 0.0f;
+        if (about_mean) found = sums_about(warp, source, here, threshold);
+        const Levels levels = levels_of(found, about_mean);
+        warp.once([&] {
+          values[2 * here.run] = levels.lower;
+          values[2 * here.run + 1] = levels.upper;
+        });
+        kernels::write_piece(warp, here, kernels::SentRows{source}, threshold, levels.lower, levels.upper, bad, words);
+      });
+}
+
+/// The sums of a long column, whose pieces are added in order.
+KOKKOS_INLINE_FUNCTION SideSums column_sums(const Vector<SideSums>& sums, index_t begin, index_t end) {
+  SideSums all{0, 0, 0, 0};
+  for (index_t p = begin; p < end; ++p) {
+    all.below += sums(p).below;
+    all.above += sums(p).above;
+    all.under += sums(p).under;
+    all.count += sums(p).count;
+  }
+  return all;
+}
+
+/// thresholds[c] = the mean of long column c, from the sums of first_pass(), which become those about these thresholds.
+void sums_about_means(const Exec& exec, const Source& source, const SignPieces& pieces, const Vector<SideSums>& sums,
+                      const Vector<float>& thresholds) {
   const auto piece = pieces.piece;
   const auto begin = pieces.begin;
   Kokkos::parallel_for(
       "gradcomp::compressors::one_bit_means", IndexRange(exec, 0, static_cast<index_t>(thresholds.size())),
       KOKKOS_LAMBDA(const index_t c) {
-        double sum = 0;
-        index_t count = 0;
-        for (index_t p = begin(c); p < begin(c + 1); ++p) {
-          sum += sums(p).below + sums(p).above;
-          count += piece(p).count;
-        }
-        thresholds(c) = round_up(sum / static_cast<double>(count));
+        if (is_long(begin, c)) thresholds(c) = mean_of(column_sums(sums, begin(c), begin(c + 1)));
       });
-}
-
-/// Sums of every piece about its column's threshold. The source has been touched before.
-void sums_about(const Exec& exec, const Source& source, const kernels::SignPieces& pieces,
-                const Vector<float>& thresholds, const Vector<SideSums>& sums) {
-  const auto piece = pieces.piece;
   kernels::for_warps(
       "gradcomp::compressors::one_bit_sums_about", exec, pieces.count(), KOKKOS_LAMBDA(const Warp& warp, index_t p) {
-        const kernels::SignPiece here = piece(p);
-        const float threshold = thresholds(here.run);
-        Lanes<double> below, above;
-        Lanes<std::int32_t> under;
-        warp.each([&](int l) {
-          below[l] = above[l] = 0;
-          under[l] = 0;
-        });
-        const float* const a = source.accumulated() + here.first;
-        kernels::each_element(warp, here.count, [&](int l, index_t e) {
-          const bool is_below = a[e] < threshold;
-          below[l] += static_cast<double>(is_below ? a[e] : 0.0f);
-          above[l] += static_cast<double>(is_below ? 0.0f : a[e]);
-          under[l] += is_below ? 1 : 0;
-        });
-        const SideSums result{warp.sum(below), warp.sum(above), warp.sum(under)};
-        warp.once([&] { sums(p) = result; });
+        const SignPiece here = piece(p);
+        if (!is_long(begin, here.run)) return;
+        const SideSums found = sums_about(warp, source, here, thresholds(here.run));
+        warp.once([&] { sums(p) = found; });
       });
 }
 
-/// values[2 c], values[2 c + 1] = lower and upper level of column c, from its pieces in order.
-void column_levels(const Exec& exec, const kernels::SignPieces& pieces, const Vector<SideSums>& sums, bool about_mean,
-                   index_t columns, float* values) {
+/// Writes the levels and the signs of long columns. `thresholds` is empty if they are 0.
+void write_long(const Exec& exec, const Source& source, const SignPieces& pieces, const Vector<SideSums>& sums,
+                const Vector<float>& thresholds, index_t columns, float* values, std::uint32_t* words) {
   const auto piece = pieces.piece;
   const auto begin = pieces.begin;
+  const bool about_mean = thresholds.size() > 0;
   Kokkos::parallel_for(
-      "gradcomp::compressors::column_levels", IndexRange(exec, 0, columns), KOKKOS_LAMBDA(const index_t c) {
-        double below = 0, above = 0;
-        index_t under = 0, count = 0;
-        for (index_t p = begin(c); p < begin(c + 1); ++p) {
-          below += sums(p).below;
-          above += sums(p).above;
-          under += sums(p).under;
-          count += piece(p).count;
-        }
-        float lower = under > 0 ? static_cast<float>(below / static_cast<double>(under)) : 0.0f;
-        float upper = count > under ? static_cast<float>(above / static_cast<double>(count - under)) : 0.0f;
-        if (about_mean && under == 0) lower = upper;
-        if (about_mean && under == count) upper = lower;
-        values[2 * c] = lower;
-        values[2 * c + 1] = upper;
+      "gradcomp::compressors::one_bit_levels", IndexRange(exec, 0, columns), KOKKOS_LAMBDA(const index_t c) {
+        if (!is_long(begin, c)) return;
+        const Levels levels = levels_of(column_sums(sums, begin(c), begin(c + 1)), about_mean);
+        values[2 * c] = levels.lower;
+        values[2 * c + 1] = levels.upper;
       });
+  kernels::for_warps(
+      "gradcomp::compressors::one_bit_write", exec, pieces.count(), KOKKOS_LAMBDA(const Warp& warp, index_t p) {
+        const SignPiece here = piece(p);
+        if (!is_long(begin, here.run)) return;
+        Lanes<std::int32_t> bad;  // was noted by the first pass
+        kernels::write_piece(warp, here, kernels::SentRows{source}, about_mean ? thresholds(here.run) : 0.0f,
+                             values[2 * here.run], values[2 * here.run + 1], bad, words);
+      });
+}
+
+bool has_long(const std::vector<kernels::SignRun>& columns) {
+  return std::any_of(columns.begin(), columns.end(),
+                     [](const auto& column) { return column.count > kernels::tile_size; });
 }
 
 }  // namespace
@@ -112,23 +177,20 @@ void column_levels(const Exec& exec, const kernels::SignPieces& pieces, const Ve
 ColumnLevels::ColumnLevels(const std::vector<kernels::SignRun>& columns, bool about_mean)
     : m_about_mean(about_mean),
       m_pieces(columns),
-      m_sums("gradcomp::compressors::one_bit::sums", m_pieces.piece.size()),
-      m_thresholds("gradcomp::compressors::one_bit::thresholds", about_mean ? columns.size() : 0) {}
+      m_long(has_long(columns)),
+      m_sums("gradcomp::compressors::one_bit::sums", m_long ? m_pieces.piece.size() : 0),
+      m_thresholds("gradcomp::compressors::one_bit::thresholds", m_long && about_mean ? columns.size() : 0) {}
 
 index_t ColumnLevels::bytes() const {
   return m_pieces.bytes() + static_cast<index_t>(m_sums.size() * sizeof(SideSums) + 4 * m_thresholds.size());
 }
 
-void ColumnLevels::accumulate(const Exec& exec, const Source& source, const Mark& mark) const {
-  first_sums(exec, source, m_pieces, mark, m_sums);
-}
-
-void ColumnLevels::write(const Exec& exec, const Source& source, float* values) const {
-  if (m_about_mean) {
-    column_means(exec, m_pieces, m_sums, m_thresholds);
-    sums_about(exec, source, m_pieces, m_thresholds, m_sums);
-  }
-  column_levels(exec, m_pieces, m_sums, m_about_mean, columns(), values);
+void ColumnLevels::encode(const Exec& exec, const Source& source, const Mark& mark, float* values,
+                          std::uint32_t* words) const {
+  first_pass(exec, source, m_pieces, m_about_mean, mark, m_sums, values, words);
+  if (!m_long) return;
+  if (m_about_mean) sums_about_means(exec, source, m_pieces, m_sums, m_thresholds);
+  write_long(exec, source, m_pieces, m_sums, m_thresholds, columns(), values, words);
 }
 
 }  // namespace gradcomp::compressors

@@ -15,7 +15,7 @@ namespace gradcomp::compressors {
 /// floats is that float and nothing overflows.
 struct SideSums {
   double below, above;
-  std::int32_t under;  ///< number of elements below the threshold
+  index_t under, count;  ///< number of elements below the threshold, and of all
 };
 
 class ColumnLevels {
@@ -26,23 +26,20 @@ class ColumnLevels {
   index_t columns() const { return static_cast<index_t>(m_pieces.begin.size()) - 1; }
   index_t bytes() const;
 
-  /// Forms a of all columns, and notes whether all its elements are finite.
-  void accumulate(const Exec& exec, const Source& source, const Mark& mark) const;
+  /// Forms a of all columns, and notes whether all its elements are finite: values[2 c] and values[2 c + 1] become the
+  /// lower and the upper level of column c, and `words` the signs of all columns; the memory keeps the rest. A column
+  /// of one piece (up to 4096 elements) is visited once: it stays in the first-level cache of a host.
+  void encode(const Exec& exec, const Source& source, const Mark& mark, float* values, std::uint32_t* words) const;
 
-  /// Call it after accumulate(), if all elements are finite: values[2 c] and values[2 c + 1] become the lower and the
-  /// upper level of column c. With thresholds at the mean, a is read once more.
-  void write(const Exec& exec, const Source& source, float* values) const;
-
-  /// Levels for the sign kernels: after write() to encode, or with the `values` of a payload to decode.
-  kernels::SignLevels levels(const float* values) const {
-    return {values, 2, m_about_mean ? m_thresholds.data() : nullptr, m_about_mean};
-  }
+  /// Levels for the sign kernels, with the `values` of a payload.
+  kernels::SignLevels levels(const float* values) const { return {values, 2, m_about_mean}; }
 
  private:
   bool m_about_mean;
   kernels::SignPieces m_pieces;
-  Vector<SideSums> m_sums;     ///< [pieces]
-  Vector<float> m_thresholds;  ///< [columns] if thresholds are means
+  bool m_long;                 ///< whether a column has several pieces
+  Vector<SideSums> m_sums;     ///< [pieces], of columns with several pieces
+  Vector<float> m_thresholds;  ///< [columns], used of columns with several pieces if thresholds are means
 };
 
 }  // namespace gradcomp::compressors
