@@ -86,7 +86,7 @@ def jobs(size, folder, data, text, only_reduction):
 
     def train(title, steps, evaluations, tolerance, name, *shared):
         rates = ("--rates", str(rates_of(folder / name)))
-        timed = [(f"{title}: bucket sizes of the dense controls", mpi("gradcomp-tune", "--buckets-only", *shared, *rates))]
+        timed = [(f"{title}: dense bucket sizes", mpi("gradcomp-tune", "--buckets-only", *shared, *rates))]
         return [*(timed if size.tune else []),
                 (title, mpi("gradcomp-train", *shared, "--steps", str(steps), "--evaluate-every", str(max(1, steps // evaluations)),
                             *tolerance, *(rates if size.tune else ()), "--output", str(folder / name)))]
@@ -103,10 +103,10 @@ def jobs(size, folder, data, text, only_reduction):
                    str(size.repetitions), *more, "--output", str(folder / name))
 
     slow = ("--link", SLOW_LINK)
-    trainings = [*images("Training ResNet-20 on handwritten digits, real link", size.steps, OUTPUTS[0]),
+    trainings = [*images("ResNet-20 on handwritten digits, real link", size.steps, OUTPUTS[0]),
                  *images(f"The same over an emulated link of {SLOW_LINK}", size.slow_steps, OUTPUTS[1], *slow)]
     if text:
-        trainings += [*texts("Training an LSTM on the King James Bible, real link", size.text_steps, OUTPUTS[4]),
+        trainings += [*texts("An LSTM on the King James Bible, real link", size.text_steps, OUTPUTS[4]),
                       *texts(f"The same over an emulated link of {SLOW_LINK}", size.slow_text_steps, OUTPUTS[5], *slow)]
     reductions = [
         ("The reduction alone, real link", reduce(size.sizes, OUTPUTS[2])),
