@@ -1,9 +1,5 @@
 #include "gradcomp/compressors/detail/levels/one_bit_levels.hpp"
 
-#include <algorithm>
-
-#include "gradcomp/kernels/lanes/tiles.hpp"
-
 namespace gradcomp::compressors {
 namespace {
 
@@ -167,19 +163,13 @@ void write_long(const Exec& exec, const Source& source, const SignPieces& pieces
       });
 }
 
-bool has_long(const std::vector<kernels::SignRun>& columns) {
-  return std::any_of(columns.begin(), columns.end(),
-                     [](const auto& column) { return column.count > kernels::tile_size; });
-}
-
 }  // namespace
 
 ColumnLevels::ColumnLevels(const std::vector<kernels::SignRun>& columns, bool about_mean)
     : m_about_mean(about_mean),
       m_pieces(columns),
-      m_long(has_long(columns)),
-      m_sums("gradcomp::compressors::one_bit::sums", m_long ? m_pieces.piece.size() : 0),
-      m_thresholds("gradcomp::compressors::one_bit::thresholds", m_long && about_mean ? columns.size() : 0) {}
+      m_sums("gradcomp::compressors::one_bit::sums", has_long() ? m_pieces.piece.size() : 0),
+      m_thresholds("gradcomp::compressors::one_bit::thresholds", has_long() && about_mean ? columns.size() : 0) {}
 
 index_t ColumnLevels::bytes() const {
   return m_pieces.bytes() + static_cast<index_t>(m_sums.size() * sizeof(SideSums) + 4 * m_thresholds.size());
@@ -188,7 +178,7 @@ index_t ColumnLevels::bytes() const {
 void ColumnLevels::encode(const Exec& exec, const Source& source, const Mark& mark, float* values,
                           std::uint32_t* words) const {
   first_pass(exec, source, m_pieces, m_about_mean, mark, m_sums, values, words);
-  if (!m_long) return;
+  if (!has_long()) return;
   if (m_about_mean) sums_about_means(exec, source, m_pieces, m_sums, m_thresholds);
   write_long(exec, source, m_pieces, m_sums, m_thresholds, columns(), values, words);
 }

@@ -35,11 +35,13 @@ class ColumnLevels {
   kernels::SignLevels levels(const float* values) const { return {values, 2, m_about_mean}; }
 
  private:
+  /// Whether a column has several pieces; each has at least one.
+  bool has_long() const { return m_pieces.count() > columns(); }
+
   bool m_about_mean;
   kernels::SignPieces m_pieces;
-  bool m_long;                 ///< whether a column has several pieces
-  Vector<SideSums> m_sums;     ///< [pieces], of columns with several pieces
-  Vector<float> m_thresholds;  ///< [columns], used of columns with several pieces if thresholds are means
+  Vector<SideSums> m_sums;     ///< [pieces] if has_long(), used of long columns
+  Vector<float> m_thresholds;  ///< [columns] if has_long() and thresholds are means, used of long columns
 };
 
 }  // namespace gradcomp::compressors
