@@ -47,7 +47,7 @@ class Kernels(Page):
                 "every answer verified. *Pair*: the median time of compress and decompress together; what an exchange would do is left "
                 "out. *Arrays that must move*: how often the method reads, writes or updates (reads and writes back) an array of the "
                 "length of the gradient, as its source declares; with the threshold of the step before, where there is one. *Limit*: "
-                "the time in which the same program, in turn with the pairs, moves these arrays and the message. *x read*: the pair "
+                "the time in which the same program, in turn with the pairs, moves these arrays and the message by plain loads and stores. *x read*: the pair "
                 "over one read of the gradient. *NMSE*: squared distance of what a first step decodes from the gradient, over the "
                 "squared length of the gradient; these speeds say nothing of the quality of a training. `sign` loses the scale: its "
                 f"NMSE is that of +-1. {size.small:,} elements lie in the cache, where instructions are the limit: *instructions an "
