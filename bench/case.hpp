@@ -101,7 +101,7 @@ void add_compressor_cases(Session& session);
 /// Adds kernel/<name>/... for every input: the kernels that methods are made of.
 void add_kernel_cases(Session& session);
 
-/// Adds read/..., copy/... and triad/... for every input, and sgemm: the limits of this machine.
+/// Adds read/..., write/..., update/..., copy/... and triad/... for every input, and sgemm: the limits of this machine.
 void add_machine_cases(Session& session);
 
 /// Adds train_step/<model>/batch<samples>: forward and backward, with the share of the sgemm peak that they reach.

@@ -58,6 +58,25 @@ double bytes_per_element(const MethodSpec& method, std::uint64_t seed, index_t s
   return (stream > 1 ? 3 : 1) * sizeof(float) + 2 * static_cast<double>(loop.bytes()) / static_cast<double>(elements);
 }
 
+/// The arrays of the length of the gradient that a feedback remembers.
+double memories(const std::string& feedback) {
+  return feedback == "none" ? 0 : feedback == "momentum_correction" ? 2 : 1;
+}
+
+/// What `phase` must move with the feedback of these options, messages not counted.
+Moves moves_of(const Info& info, const std::string& feedback, const std::string& phase) {
+  Moves all;
+  for (const auto& [name, part] : {std::pair{"compress", &info.compress}, {"decompress", &info.decompress}}) {
+    if (phase != "pair" && phase != name) continue;
+    const bool first = part == &info.compress;  // forms a
+    all.read += part->read;
+    all.written += part->written;
+    if (feedback != "none" || info.feedback == "none")
+      all.updated += part->updated + (first ? memories(feedback) - memories(info.feedback) : 0);
+  }
+  return all;
+}
+
 /// Runs one case: `phase` is timed, and the other half of the pair runs untimed before or after it.
 void run(benchmark::State& state, Session& session, report::Row row, const MethodSpec& method, const std::string& phase,
          const Input& input) {
@@ -106,8 +125,10 @@ void run(benchmark::State& state, Session& session, report::Row row, const Metho
         .set("allocations", found.allocations)
         .set("nmse", found.nmse);
   }
-  // the passes are declared only for the default feedback
-  const double passes = phase == "compress" && feedback == info.feedback ? info.passes : 0.0;
+  const Moves moves = moves_of(info, feedback, phase);
+  row.set("moves", report::Json{{"read", moves.read}, {"written", moves.written}, {"updated", moves.updated}});
+  const double messages = (phase == "pair" ? 2 : 1) * static_cast<double>(loop.payload_bytes()) / std::max(dense, 1.0);
+  const double passes = moves.read + moves.written + 2 * moves.updated + messages;
   finish_case(session, row, phase, input, passes, times);
 }
 

@@ -15,6 +15,18 @@ void copy(const Exec& exec, const Span<const float>& from, const Vector<float>& 
       KOKKOS_LAMBDA(index_t i, const float& x) { to(i) = x; });
 }
 
+void write(const Exec& exec, const Vector<float>& to, float value) {
+  kernels::for_elements(
+      "gradcomp::bench::write", exec, static_cast<index_t>(to.size()), KOKKOS_LAMBDA(index_t) { return value; },
+      KOKKOS_LAMBDA(index_t i, const float& x) { to(i) = x; });
+}
+
+void update(const Exec& exec, const Vector<float>& to) {
+  kernels::for_elements(
+      "gradcomp::bench::update", exec, static_cast<index_t>(to.size()), KOKKOS_LAMBDA(index_t i) { return -to(i); },
+      KOKKOS_LAMBDA(index_t i, const float& x) { to(i) = x; });
+}
+
 /// to = b + s c, the triad of STREAM (McCalpin 1995).
 void triad(const Exec& exec, const Span<const float>& b, const Vector<float>& c, const Vector<float>& to) {
   kernels::for_elements(
@@ -41,6 +53,29 @@ void run_read(benchmark::State& state, Session& session, report::Row row, const 
   };
   const auto times = sample(state, session, gradient, [] {}, work);
   finish_case(session, std::move(row), "read", input, 1, times);
+}
+
+void run_write(benchmark::State& state, Session& session, report::Row row, const Input& input) {
+  const auto gradient = session.gradient(input);
+  const Vector<float> to("gradcomp::bench::to", gradient.size());
+  float value = 1;
+  const auto next = [&] { value = -value; };
+  const auto times = sample(state, session, gradient, next, [&] { return write(session.exec, to, value), 0.0; });
+  const index_t wrong = count_wrong(session.exec, to, KOKKOS_LAMBDA(const index_t) { return value; });
+  require(wrong == 0, "wrong answer: {} elements that were written differ", wrong);
+  finish_case(session, std::move(row), "write", input, 1, times);
+}
+
+void run_update(benchmark::State& state, Session& session, report::Row row, const Input& input) {
+  const auto gradient = session.gradient(input);
+  const Vector<float> to("gradcomp::bench::to", gradient.size());
+  Kokkos::deep_copy(session.exec, to, 2.0f);
+  float expected = 2;
+  const auto times =
+      sample(state, session, gradient, [&] { expected = -expected; }, [&] { return update(session.exec, to), 0.0; });
+  const index_t wrong = count_wrong(session.exec, to, KOKKOS_LAMBDA(const index_t) { return expected; });
+  require(wrong == 0, "wrong answer: {} elements that were updated differ", wrong);
+  finish_case(session, std::move(row), "update", input, 2, times);
 }
 
 void run_copy(benchmark::State& state, Session& session, report::Row row, const Input& input) {
@@ -91,7 +126,11 @@ void add_machine_cases(Session& session) {
     double bytes_per_element;
   };
   for (const auto& input : session.inputs) {
-    for (const auto& limit : {Limit{"read", run_read, 4}, {"copy", run_copy, 8}, {"triad", run_triad, 12}}) {
+    for (const auto& limit : {Limit{"read", run_read, 4},
+                              {"write", run_write, 8},
+                              {"update", run_update, 8},
+                              {"copy", run_copy, 8},
+                              {"triad", run_triad, 12}}) {
       if (!session.fits(input, limit.name, limit.bytes_per_element)) continue;
       const auto body = [&session, run = limit.run, &input](benchmark::State& state, report::Row row) {
         run(state, session, std::move(row), input);

@@ -30,7 +30,14 @@ TEST_P(Conformance, InfoIsComplete) {
   EXPECT_GE(info.rounds.size(), 1u);
   EXPECT_LE(info.rounds.size(), 3u);
   EXPECT_GE(info.granule, 1);
-  EXPECT_GE(info.passes, 0);
+  for (const Moves& moves : {info.compress, info.decompress}) {
+    EXPECT_GE(moves.read, 0);
+    EXPECT_GE(moves.written, 0);
+    EXPECT_GE(moves.updated, 0);
+  }
+  if (info.feedback != "none") {
+    EXPECT_GE(info.compress.updated, 1) << "the memory is read and written";
+  }
   EXPECT_GT(info.learning_rate_scale, 0);
   std::set<std::string> declared;
   for (const auto& p : info.parameters) {

@@ -14,7 +14,7 @@ from test_schema import BIN, VALIDATOR
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "kernels_page"
-DASH = "\N{EN DASH}"
+DASH, TIMES = "\N{EN DASH}", "\N{MULTIPLICATION SIGN}"
 
 
 def tool(*arguments, path=None):
@@ -29,29 +29,41 @@ def record(rows):
     return Record(pathlib.Path("x.json"), example_results.context("gradcomp-bench"), rows)
 
 
-def pair(spec, elements, ratio):
-    return {"method": spec, "phase": "pair", "elements": elements, "read_limit_ratio": ratio, "elements_per_second": 2e9,
-            "nmse": 0.25}
+def pair(spec, elements, milliseconds, moves=(1, 1, 0)):
+    """The message is an eighth of the gradient."""
+    return {"method": spec, "phase": "pair", "operation": "pair", "elements": elements, "read_limit_ratio": 3.0, "nmse": 0.25,
+            "time_ms": {"median": milliseconds}, "dense_bytes": 8.0, "payload_bytes": 1.0,
+            "moves": dict(zip(("read", "written", "updated"), moves, strict=True))}
 
 
-def test_bars_hold_or_are_missed():
+def stream(operation, milliseconds):
+    return {"operation": operation, "elements": 100, "time_ms": {"median": milliseconds}}
+
+
+STREAMS = [stream("read", 1.0), stream("write", 2.0), stream("update", 3.0), stream("copy", 99.0)]
+
+
+def test_the_limit_moves_each_array_and_the_message_both_ways():
+    times = kernels_tables.streams(record(STREAMS), 100)
+    assert times == {"read": 1.0, "write": 2.0, "update": 3.0}
+    assert kernels_tables.limit(pair("x", 100, 9.0, (2, 1, 1)), times) == 2 * 1 + 1 * 2 + 1 * 3 + (1 + 2) / 8
+
+
+def test_pairs_stand_beside_their_limits():
     first, second = kernels_tables.LINES[0], kernels_tables.LINES[1]
-    rows = [pair(first.spec, 100, first.bar), pair(second.spec, 100, second.bar * 1.01), pair(first.spec, 10, 9.0),
-            pair(second.spec, 100, 1.0) | {"phase": "compress"}]
-    header, lines = kernels_tables.table(record(rows), 100, 10)
+    rows = [*STREAMS, pair(first.spec, 100, 6.75), pair(first.spec, 10, 1e-5), pair(second.spec, 100, 1.0) | {"phase": "compress"}]
+    header, lines = kernels_tables.table(record(rows), 100, 10, {"top_k": 7.5})
     assert len(lines) == len(kernels_tables.LINES) and all(len(line) == len(header) for line in lines)
-    found = {line[1]: line for line in lines}
-    assert found[f"`{first.spec}`"][4] == "holds" and found[f"`{second.spec}`"][4] == "missed"
-    assert found[f"`{first.spec}`"][5:] == ["0.250", "2,000", "2,000", "2,000", "holds", "", "0.250"]
-    assert lines[2][3] == lines[2][4] == lines[2][6] == lines[2][9] == DASH, "not measured is neither held nor missed"
+    assert lines[0][1:] == [f"`{first.spec}`", "1.00 read, 1.00 written", "3.38", "6.75", f"2.00{TIMES}", f"3.00{TIMES}", "0.250",
+                            "67,500", "1.00", "7.50"]
+    assert lines[1][2:] == [DASH] * 8 + ["7.50"], "not measured"
 
 
-def test_what_stands_in_the_way_is_said_where_the_bar_in_the_cache_is_missed():
-    line = next(line for line in kernels_tables.LINES if line.cached == 5)
-    for rate, shown in ((5.0e9, ["5,000", "5,000", "holds", ""]), (4.9e9, ["4,900", "5,000", "missed", line.work])):
-        rows = [pair(line.spec, 10, 9.0) | {"elements_per_second": rate}]
-        found = {cells[1]: cells for cells in kernels_tables.table(record(rows), 100, 10)[1]}
-        assert found[f"`{line.spec}`"][7:11] == shown and line.work
+def test_instructions_are_those_of_both_phases():
+    found = kernels_tables.instructions()
+    rows = {row["name"]: row for row in json.loads(kernels_tables.BASELINE.read_text(encoding="utf-8"))["benchmarks"]}
+    both = rows["compress/sign/16384"]["instructions"] + rows["decompress/sign/16384"]["instructions"]
+    assert found["sign"] == both / 16384 and {line.spec.partition(":")[0] for line in kernels_tables.LINES} <= set(found)
 
 
 def test_card_has_a_column_for_each_number_of_threads():
@@ -62,13 +74,6 @@ def test_card_has_a_column_for_each_number_of_threads():
     assert lines == [["read", "100", "GB/s", "10.0", "10.0"], ["sgemm", DASH, "GFLOP/s", "50.0", DASH]]
 
 
-def test_a_copy_reads_and_writes_each_float():
-    rows = [{"operation": "read", "elements": 10, "gb_per_second": 99.0},
-            {"operation": "read", "elements": 100, "gb_per_second": 24.0},
-            {"operation": "copy", "elements": 100, "gb_per_second": 16.0}]
-    assert kernels_tables.cost_of_copy(record(rows), 100).startswith("Here a copy takes as long as 3.00 reads;")
-
-
 @pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")
 def test_quick_page(tmp_path):
     page, folder = tmp_path / "pages" / "p.md", tmp_path / "results"
@@ -77,8 +82,8 @@ def test_quick_page(tmp_path):
     source = page.read_text(encoding="utf-8")
     for line in kernels_tables.LINES:
         shown = next(row for row in source.partition("## How")[2].splitlines() if f"| `{line.spec}` |" in row)
-        assert shown.count("holds") + shown.count("missed") == 2, shown
-    for name in ("read", "copy", "triad", "sgemm"):
+        assert DASH not in shown, shown
+    for name in ("read", "write", "update", "copy", "triad", "sgemm"):
         assert f"\n| {name} |" in source
     assert tool("--quick", "--page", "--folder", folder, "--output", page, path=tool_process.bare()).returncode == 0
     assert page.read_text(encoding="utf-8") == source, "the records alone make it again"

@@ -47,13 +47,15 @@ def test_steps_and_their_shares_of_the_peak():
     assert steps.answer([record(*rows, threads=2)]).endswith(": 50.0 % (`vgg11`) to 75.0 % (`resnet18`) with threads: 2.")
 
 
-def test_kernels_are_told_in_reads_and_beside_their_bars():
-    rows = [{"method": line.spec, "phase": "pair", "elements": 100, "read_limit_ratio": line.bar, "time_ms": {"median": 5.0}}
-            for line in kernels_tables.LINES]
-    rows[0]["read_limit_ratio"] = 99.0
+def test_kernels_are_told_beside_the_time_in_which_their_bytes_move():
+    moves = {"read": 1, "written": 1, "updated": 0}
+    rows = [{"method": line.spec, "phase": "pair", "operation": "pair", "elements": 100, "time_ms": {"median": 6.0}, "moves": moves,
+             "payload_bytes": 0.0, "dense_bytes": 400.0} for line in kernels_tables.LINES]
+    rows[0]["time_ms"] = {"median": 297.0}
+    rows += [{"operation": name, "elements": 100, "time_ms": {"median": ms}} for name, ms in (("read", 1), ("write", 2), ("update", 3))]
     said, (_, lines) = kernels_tables.answer(record(*rows), 100)
-    assert f"to 99.0 (`{rows[0]['method']}`)" in said and "20 of 21 methods meet the bar" in said
-    assert lines[0] == ["`fp16`", "3.00", "5.00", "3.00"]
+    assert f"to 99.0 times (`{rows[0]['method']}`)" in said and "take 2.00 (`" in said
+    assert lines[0] == ["`fp16`", "6.00", "3.00", f"2.00{TIMES}"]
 
 
 def test_the_fastest_library_stands_beside_our_kernel():

@@ -52,7 +52,6 @@ def test_quick_page(tmp_path):
     assert 4 <= float(rows["`qsgd:bits=4`"][1]) < 4.2
     bits = quality[0].index("fp32_step1_gradient: bits / element")
     assert float(rows["`one_bit`"][bits]) < 3 and float(rows["`atomo`"][bits]) < 32, "the real gradient has the tensors of its model"
-    assert len(section(source, "Limits, throughput only")) == 5, "a heading and four limits"
     payloads = {line[0]: line for line in section(source, "Bytes")}
     assert payloads["`powersgd:rank=4`"][2] == "619,640", "ResNet-18, as PowerSGD's authors count"
     assert not list(page.parent.glob("*.part"))

@@ -202,7 +202,7 @@ def test_bench_refuses_in_one_line(case, tmp_path):
 @needs_programs
 def test_bench_of_the_machine_has_its_limits_alone(tmp_path):
     document, shown = bench(tmp_path, "--machine", "--sizes", "1024,4099", "--samples", 2)
-    limits = [f"{limit}/{size}" for size in (1024, 4099) for limit in ("read", "copy", "triad")] + ["sgemm"]
+    limits = [f"{limit}/{size}" for size in (1024, 4099) for limit in ("read", "write", "update", "copy", "triad")] + ["sgemm"]
     assert [row["name"] for row in document["benchmarks"]] == limits
     assert len(shown.splitlines()) == 1 + len(limits)
 
@@ -216,7 +216,7 @@ def test_bench_quick_lists_every_method_and_kernel():
     assert {"fp32", "top_k", "sidco", "qsgd", "powersgd", "sketch", "rotated"} <= methods
     assert {"first_pass", "top_k", "encode_codes_4", "rotate", "huffman_decode"} <= kernels
     cases = ([f"{phase}/{method}" for method in methods for phase in ("compress", "decompress", "pair")]
-             + [f"kernel/{kernel}" for kernel in kernels] + ["read", "copy", "triad"])
+             + [f"kernel/{kernel}" for kernel in kernels] + ["read", "write", "update", "copy", "triad"])
     expected = {f"{case}/{size}" for case in cases for size in (65536, 1048576)}
     assert sorted(names) == sorted(expected | {"sgemm", "train_step/resnet20/batch128"})
 

@@ -1,7 +1,10 @@
-"""The page on kernels: compress and decompress of a method on one thread, as a multiple of one read of the gradient."""
+"""The page on kernels: compress and decompress of a method on one thread, beside the time in which the same program moves the
+bytes that the method must move."""
 import dataclasses
 
+from gradcomp.gate import deterministic
 from gradcomp.output import text
+from gradcomp.places import ROOT
 
 
 @dataclasses.dataclass(frozen=True)
@@ -10,100 +13,105 @@ class Line:
 
     family: str
     spec: str
-    bar: float  # largest number of reads that the pair may take at the large size
-    cached: float  # smallest rate of the pair in the cache, Gelements/s
-    work: str  # work of the pair besides reading and writing the gradient
 
 
 PLAIN = ":feedback=none"
-CHOOSE = "short kernels on the candidates, as many for any size; the output is cleared"
-RESIDUAL = "the residual is read and written; " + CHOOSE
-DITHER = "a random number for each element"
-PRODUCTS = "the residual is read and written; products with narrow matrices"
-STREAM, OTHER = 5.0, 2.0  # Gelements/s in the cache: of one pass with little arithmetic, of all others
 LINES = (
-    Line("top-k", "top_k:ratio=0.01" + PLAIN, 4.0, OTHER, CHOOSE),
-    Line("top-k", "top_k:ratio=0.001" + PLAIN, 2.6, OTHER, CHOOSE),
-    Line("sampled top-k", "dgc:ratio=0.01" + PLAIN, 3.2, OTHER, CHOOSE),
-    Line("sampled top-k", "dgc:ratio=0.001" + PLAIN, 2.4, OTHER, CHOOSE),
-    Line("fitted threshold", "sidco:ratio=0.01:stages=1" + PLAIN, 3.6, OTHER, CHOOSE),
-    Line("fitted threshold", "sidco:ratio=0.001:stages=1" + PLAIN, 3.2, OTHER, CHOOSE),
-    Line("fitted threshold, fed back", "sidco:ratio=0.01:stages=adaptive", 6.0, OTHER, RESIDUAL),
-    Line("fitted threshold, fed back", "sidco:ratio=0.001:stages=adaptive", 6.0, OTHER, RESIDUAL),
-    Line("searched threshold", "redsync:ratio=0.01" + PLAIN, 5.0, OTHER, CHOOSE),
-    Line("searched threshold", "gaussian_k:ratio=0.01" + PLAIN, 5.0, OTHER, CHOOSE),
-    Line("random entries", "random_k:ratio=0.01" + PLAIN, 2.4, STREAM, "the output is cleared; a random number for each entry"),
-    Line("signs", "sign", 3.2, STREAM, "a bit for each element, packed and unpacked"),
-    Line("signs", "ef_sign" + PLAIN, 3.2, STREAM, "the mean magnitude of each tensor"),
-    Line("signs", "one_bit" + PLAIN, 3.2, OTHER, "the means of both signs of each column: another read"),
-    Line("dithering", "qsgd:bits=4", 5.0, OTHER, DITHER),
-    Line("dithering", "terngrad", 5.0, OTHER, DITHER),
-    Line("powers of two", "natural", 3.6, OTHER, DITHER),
-    Line("casts", "fp16", 3.0, STREAM, "a conversion each way"),
-    Line("casts", "bf16", 3.0, STREAM, "a conversion each way"),
-    Line("low rank, fed back", "powersgd:rank=1", 4.0, OTHER, PRODUCTS),
-    Line("low rank, fed back", "powersgd:rank=4", 6.0, OTHER, PRODUCTS),
+    Line("top-k", "top_k:ratio=0.01" + PLAIN),
+    Line("top-k", "top_k:ratio=0.001" + PLAIN),
+    Line("top-k, fed back", "top_k:ratio=0.01"),
+    Line("sampled top-k", "dgc:ratio=0.01" + PLAIN),
+    Line("sampled top-k", "dgc:ratio=0.001" + PLAIN),
+    Line("sampled top-k, momentum corrected", "dgc:ratio=0.01"),
+    Line("fitted threshold", "sidco:ratio=0.01:stages=1" + PLAIN),
+    Line("fitted threshold", "sidco:ratio=0.001:stages=1" + PLAIN),
+    Line("fitted threshold, fed back", "sidco:ratio=0.01:stages=adaptive"),
+    Line("fitted threshold, fed back", "sidco:ratio=0.001:stages=adaptive"),
+    Line("searched threshold", "redsync:ratio=0.01" + PLAIN),
+    Line("searched threshold", "gaussian_k:ratio=0.01" + PLAIN),
+    Line("random entries", "random_k:ratio=0.01" + PLAIN),
+    Line("signs", "sign"),
+    Line("signs", "ef_sign" + PLAIN),
+    Line("signs, fed back", "ef_sign"),
+    Line("signs", "one_bit" + PLAIN),
+    Line("signs, fed back", "one_bit"),
+    Line("dithering", "qsgd:bits=4"),
+    Line("dithering", "terngrad"),
+    Line("powers of two", "natural"),
+    Line("casts", "fp16"),
+    Line("casts", "bf16"),
+    Line("low rank, fed back", "powersgd:rank=1"),
+    Line("low rank, fed back", "powersgd:rank=4"),
 )
+STREAMS = {"read": "read", "written": "write", "updated": "update"}  # what moves, and the case that times it
+BASELINE = ROOT / "docs/baselines/deterministic/figures.json"
 
 
-def bar(spec):
-    """The most that the pair of a method may take on the large gradient, in reads of it."""
-    return next(line.bar for line in LINES if line.spec == spec)
+def pairs(record, elements):
+    """{method as typed: row} of compress and decompress together."""
+    return {row["method"]: row for row in record.rows if row.get("phase") == "pair" and row["elements"] == elements}
 
 
-def pairs(record):
-    """{(method as typed, elements): row} of compress and decompress together."""
-    return {(row["method"], row["elements"]): row for row in record.rows if row.get("phase") == "pair"}
+def streams(record, elements):
+    """{case: median ms} of reading, writing and updating an array of the length of the gradient."""
+    return {row["operation"]: row["time_ms"]["median"] for row in record.rows
+            if row["operation"] in STREAMS.values() and row["elements"] == elements}
+
+
+def limit(row, times):
+    """The ms in which the program moves what a pair must move: arrays of the length of the gradient, and the message, which is
+    written and read."""
+    message = row["payload_bytes"] / row["dense_bytes"]
+    moved = row["moves"] | {"read": row["moves"]["read"] + message, "written": row["moves"]["written"] + message}
+    return sum(count * times[STREAMS[kind]] for kind, count in moved.items())
+
+
+def times_limit(row, times):
+    """The time of a pair over its limit."""
+    return row["time_ms"]["median"] / limit(row, times)
 
 
 SHOWN = ("fp16", "sign", "qsgd:bits=4", "top_k:ratio=0.01" + PLAIN, "powersgd:rank=4")  # in the table of the answer
 
 
 def answer(record, large):
-    """(how many reads the pairs take, and how many bars they meet; a table of a few methods)"""
-    found = {method: row for (method, elements), row in pairs(record).items() if elements == large}
-    reads = {line.spec: found[line.spec]["read_limit_ratio"] for line in LINES if line.spec in found}
-    low, high = min(reads, key=lambda spec: reads[spec]), max(reads, key=lambda spec: reads[spec])
-    return (f"Compress and decompress of {large:,} elements on one thread take as long as {text.number(reads[low])} reads of the "
-            f"gradient (`{low}`) to {text.number(reads[high])} (`{high}`). {sum(reads[spec] <= bar(spec) for spec in reads)} of "
-            f"{len(reads)} methods meet the bar that was set for them.",
-            (["method", "reads", "ms", "bar"],
-             [[f"`{spec}`", text.number(reads[spec]), text.number(found[spec]["time_ms"]["median"]), text.number(bar(spec))]
-              for spec in SHOWN]))
+    """(how near to their limits the pairs come; a table of a few methods)"""
+    found, times = pairs(record, large), streams(record, large)
+    ratio = {line.spec: times_limit(found[line.spec], times) for line in LINES if line.spec in found}
+    low, high = min(ratio, key=lambda spec: ratio[spec]), max(ratio, key=lambda spec: ratio[spec])
+    return (f"Compress and decompress of {large:,} elements on one thread take {text.number(ratio[low])} (`{low}`) to "
+            f"{text.number(ratio[high])} times (`{high}`) as long as the same program needs to move the bytes that the method must move.",
+            (["method", "ms", "limit, ms", "x limit"],
+             [[f"`{spec}`", text.number(found[spec]["time_ms"]["median"]), text.number(limit(found[spec], times)),
+               text.ratio(ratio[spec])] for spec in SHOWN]))
 
 
-def _rate(row):
-    return text.DASH if row is None else text.number(row["elements_per_second"] / 1e6)
+def _moved(row):
+    return ", ".join(f"{text.number(count)} {kind}" for kind, count in row["moves"].items() if count) or "none"
 
 
-def _nmse(row):
-    return text.number(row["nmse"]) if row else text.DASH
+def instructions(path=BASELINE):
+    """{method: instructions of compress and decompress per element}, with the defaults of each method."""
+    found = {}
+    for row in deterministic.read(path)["benchmarks"]:
+        _, method, _ = row["name"].split("/")
+        found[method] = found.get(method, 0) + row["instructions"] / row["elements"]
+    return found
 
 
-def _verdict(holds):
-    return text.DASH if holds is None else "holds" if holds else "missed"
-
-
-def table(record, large, small):
-    """A line per method: the bar, the measured pair on `large` elements with its error, the rates of the pair at both sizes
-    with the bar of the small one, and the work that takes the time if the bar is missed."""
-    found, lines = pairs(record), []
+def table(record, large, small, counted):
+    """A line per method: what it must move, the limit and the time of the pair on `large` elements with its error, and the time an
+    element at both sizes beside the instructions an element (`counted`, by method)."""
+    big, little, times, lines = pairs(record, large), pairs(record, small), streams(record, large), []
     for line in LINES:
-        big, little = found.get((line.spec, large)), found.get((line.spec, small))
-        measured = None if big is None else big["read_limit_ratio"]
-        fast = None if little is None else little["elements_per_second"] >= line.cached * 1e9
-        lines.append([line.family, f"`{line.spec}`", text.ratio(line.bar), text.ratio(measured),
-                      _verdict(None if measured is None else measured <= line.bar), _nmse(big), _rate(big), _rate(little),
-                      text.number(line.cached * 1e3), _verdict(fast), line.work if fast is False else "", _nmse(little)])
-    return ["family", "method", "bar", f"pair, {large:,}", "", "NMSE", f"Melements/s, {large:,}", f"Melements/s, {small:,}",
-            "bar in the cache", "", "in the way", "NMSE"], lines
-
-
-def cost_of_copy(record, elements):
-    """What one thread takes to copy the gradient, in a sentence."""
-    rates = {row["operation"]: row["gb_per_second"] for row in record.rows if row.get("elements") == elements}
-    return (f"Here a copy takes as long as {text.number(2 * rates['read'] / rates['copy'])} reads; a cast there and back moves one "
-            "and a half times the bytes of a copy.")
+        row, cached = big.get(line.spec), little.get(line.spec)
+        each = [text.DASH if one is None else text.number(1e6 * one["time_ms"]["median"] / one["elements"]) for one in (row, cached)]
+        measured = [text.DASH] * 6 if row is None else [
+            _moved(row), text.number(limit(row, times)), text.number(row["time_ms"]["median"]), text.ratio(times_limit(row, times)),
+            text.ratio(row["read_limit_ratio"]), text.number(row["nmse"])]
+        lines.append([line.family, f"`{line.spec}`", *measured, *each, text.number(counted.get(line.spec.partition(":")[0]))])
+    return ["family", "method", "arrays that must move", "limit, ms", f"pair of {large:,}, ms", "x limit", "x read", "NMSE",
+            f"ns an element, {large:,}", f"ns an element, {small:,}", "instructions an element"], lines
 
 
 def card(records):
@@ -111,7 +119,7 @@ def card(records):
     cells = {}
     for threads, record in records:
         for row in record.rows:
-            if row["operation"] in ("read", "copy", "triad"):
+            if row["operation"] in ("read", "write", "update", "copy", "triad"):
                 cells.setdefault((row["operation"], row["elements"]), {})[threads] = text.number(row["gb_per_second"])
             elif row["operation"] == "sgemm":
                 cells.setdefault(("sgemm", None), {})[threads] = text.number(row["gflop_per_second"])

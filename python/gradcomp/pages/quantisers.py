@@ -3,7 +3,7 @@ and time as a multiple of one read of the gradient by one thread."""
 import dataclasses
 import json
 
-from . import kernels_tables, quantisers_tables
+from . import quantisers_tables
 from .commands import command
 from .page import Job, Page, Text
 
@@ -59,19 +59,6 @@ def lines_of(listed):
     return names
 
 
-def limits(times, resnet18):
-    """[(name, limit, measured value, error)]"""
-    def measured(record, method, *columns):
-        row = next(row for row in record.rows if row["method"] == method)
-        return sum(quantisers_tables.in_reads(row, column) for column in columns), quantisers_tables.nmse(row)
-    both = ("compress_ms", "decompress_ms")
-    return [("sign packing and the scale: `ef_sign` without a memory, compress", 1.6, *measured(times, "ef_sign", both[0])),
-            ("`ef_sign`, decompress", 1.6, *measured(times, "ef_sign", both[1])),
-            ("`qsgd:bits=4`, both", kernels_tables.bar("qsgd:bits=4"), *measured(times, "qsgd:bits=4", *both)),
-            ("`powersgd:rank=4` with error feedback over ResNet-18's tensors, both", kernels_tables.bar("powersgd:rank=4"),
-             *measured(resnet18, "powersgd:rank=4", *both))]
-
-
 class Quantisers(Page):
     name, tool = "quantisers", "quantisers"
     about = "Measures every quantiser, low-rank method, sketch and hybrid."
@@ -118,8 +105,6 @@ class Quantisers(Page):
                 "Contraction: mean of 1 - |a - decoded|\N{SUPERSCRIPT TWO} / |a|\N{SUPERSCRIPT TWO} of a first step with a residual, "
                 "under which unbiased methods send a copy scaled by 1 / (1 + w). `sign` and `signum` lose the scale: theirs are "
                 "those of +-1.", quantisers_tables.quality((records["quality"], records["real"]), names))
-        out.add("Limits, throughput only", "Multiples of one read of the same array, taken in turn by the same program; NMSE as "
-                "below.", quantisers_tables.bars(limits(records["time"], records["low_rank"])))
         out.add("Time, throughput only", "One thread, without feedback where a method can; multiples of one read of the gradient, "
                 "taken in turn; what an exchange would do is left out. The last lines: with error feedback. Bits: payload, header "
                 "apart. A method that *sends this gradient whole* compressed nothing, so its times are those of a copy (`atomo` "

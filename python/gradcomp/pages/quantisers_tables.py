@@ -83,14 +83,6 @@ def times(parts):
     return ["method", "gradient", "elements", "bits / element", "compress", "decompress", "both", "NMSE"], lines
 
 
-def bars(found):
-    """A table that says which limits hold, from [(name, limit, measured value, error)]."""
-    return (["what", "at most", "measured", "", "NMSE"],
-            [[what, text.ratio(limit), text.ratio(value),
-              text.DASH if value is None else "holds" if value <= limit else "missed", text.number(error)]
-             for what, limit, value, error in found])
-
-
 def payloads(records):
     """Bytes of one step from {model: record of --describe}: a line per method, a column per model."""
     labels = list(dict.fromkeys(row["label"] for record in records.values() for row in record.rows))

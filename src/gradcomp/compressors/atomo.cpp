@@ -188,7 +188,7 @@ Entry atomo() {
   info.bytes_formula =
       "4 (sum over matrices of 1 + k (rows + columns + 1) + elements of all other tensors), k drawn, rank on average; "
       "matrices with rank (rows + columns + 1) >= rows columns or a short side above 512 count as other";
-  info.passes = 4;
+  info.compress = {4, 0, 0};
   return make_entry<Atomo>(info);
 }
 

@@ -235,7 +235,7 @@ Entry block_top_k() {
   info.bytes_formula =
       "4 B + 4 b k, B = blocks of b elements, k = sum over segments of max(1, floor(ratio B)) (mask=private: 4 (b + 1) "
       "k); segments shorter than b are one block of their length";
-  info.passes = 3;
+  info.compress = {1, 0, 1};
   return make_entry<BlockTopK>(info);
 }
 

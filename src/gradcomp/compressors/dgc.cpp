@@ -118,7 +118,7 @@ Entry dgc() {
   info.bytes_formula =
       "8 kept, kept <= 1.3 k, k = sum over tensors of ceil(ratio n) + elements of the vectors; vectors=compressed and "
       "granularity=bucket: no vectors";
-  info.passes = 5;
+  info.compress = {1, 0, 2};
   return make_entry<Dgc>(info);
 }
 

@@ -259,7 +259,7 @@ Entry dryden() {
   info.sends_values = false;
   info.sparse = false;  // means of a class cannot be merged entry by entry
   info.bytes_formula = "12 segments + 4 kept";
-  info.passes = 9;
+  info.compress = {5, 2, 1};
   return make_entry<Dryden>(info);
 }
 

@@ -193,7 +193,7 @@ Entry ef_sign() {
                                        "no momentum follows")
                          .as_added()};
   info.bytes_formula = "sum over tensors of 4 ceil(n / 32) + 4";
-  info.passes = 5;
+  info.compress = {1, 0, 2};
   return make_entry<EfSign>(info);
 }
 

@@ -24,7 +24,6 @@ Entry fp16() {
   info.in_place = true;
   info.parameters = {rounding_parameter()};
   info.bytes_formula = "2 n";
-  info.passes = 1.5;
   return make_entry<CastControl<kernels::Half>>(info);
 }
 

@@ -42,7 +42,7 @@ Entry fp32() {
   info.rounds = {MessageKind::summable};
   info.reducer = "allreduce";
   info.bytes_formula = "4 n";
-  info.passes = 0;
+  info.compress = {0, 0, 0};
   info.in_place = true;
   return make_entry<Fp32>(info);
 }

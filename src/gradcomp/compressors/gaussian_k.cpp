@@ -185,7 +185,6 @@ Entry gaussian_k() {
                               "Shi, Chu, Cheung & See, Understanding top-k sparsification, 2019",
                               {ratio_parameter(), variant_parameter("searches on the bits of the threshold")});
   info.bytes_formula = "8 kept, kept <= 2 k (variant=paper: no bound), k = sum over segments of max(1, floor(ratio n))";
-  info.passes = 3;
   return make_entry<GaussianK>(info);
 }
 

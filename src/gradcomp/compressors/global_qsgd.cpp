@@ -67,7 +67,7 @@ Entry global_qsgd() {
       "n + sum over tensors of 4 ceil(n / group); group=tensor: 4 per tensor that is not empty; bits=4, 16: in place "
       "of "
       "n, sum over tensors of 128 ceil(n / 256), 128 ceil(n / 64)";
-  info.passes = 2.25;
+  info.compress = {2, 0, 0};
   return make_entry<SummedLevels<GlobalScheme>>(info);
 }
 

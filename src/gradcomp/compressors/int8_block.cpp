@@ -199,7 +199,7 @@ Entry int8_block() {
                         "nearest: ties to even; stochastic: unbiased up to 2^-24 of a block's step"),
   };
   info.bytes_formula = "sum over tensors of n + 4 ceil(n / block)";
-  info.passes = 3.25;
+  info.compress = {1, 0, 1};
   return make_entry<Int8Block>(info);
 }
 

@@ -34,7 +34,7 @@ Entry linear_dithering() {
   info.bytes_formula =
       "sum over tensors of 4 ceil(n / group) + ceil(n b / 8), b = ceil(log2(2 s + 1)); group=tensor: 4 + ..., empty "
       "ones 0; coding=elias: at most that";
-  info.passes = 2.25;
+  info.compress = {2, 0, 0};
   return dithering_entry<DitheringScheme<kernels::LinearCodec, LinearExcess>>(info);
 }
 

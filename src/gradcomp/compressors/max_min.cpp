@@ -76,7 +76,7 @@ Entry max_min() {
       scale_parameter(),
   };
   info.bytes_formula = "sum over tensors of 8 ceil(n / group) + ceil(n bits / 8)";
-  info.passes = 2.125;
+  info.compress = {2, 0, 0};
   return {info, [info](const ParameterValues& options) -> std::unique_ptr<Compressor> {
             return std::make_unique<Coded<MaxMinScheme>>(with_rounding(info, options), options);
           }};

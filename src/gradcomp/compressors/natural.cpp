@@ -58,7 +58,6 @@ Entry natural() {
   info.parameters = {
       Parameter::choice("bits", "8", {"8", "9"}, "8: magnitudes 2^-108 .. 2^18; 9: all exponents of a float")};
   info.bytes_formula = "sum over tensors of ceil(n bits / 8)";
-  info.passes = 1.25;
   return {info, [info](const ParameterValues& options) -> std::unique_ptr<Compressor> {
             return std::make_unique<Coded<NaturalScheme>>(with_bits(info, options), options);
           }};

@@ -38,7 +38,7 @@ Entry natural_dithering() {
   info.bytes_formula =
       "sum over tensors of 4 ceil(n / group) + ceil(n b / 8), b = ceil(log2(2 k + 1)); group=tensor: 4 + ..., empty "
       "ones 0; coding=elias: at most that";
-  info.passes = 2.125;
+  info.compress = {2, 0, 0};
   return dithering_entry<DitheringScheme<kernels::PowerDitherCodec, PowerExcess>>(info);
 }
 

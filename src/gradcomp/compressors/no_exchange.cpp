@@ -37,7 +37,7 @@ Entry no_exchange() {
   info.reducer = "local";
   info.travels = false;
   info.bytes_formula = "0";
-  info.passes = 0;
+  info.compress = {0, 0, 0};
   info.in_place = true;
   return make_entry<NoExchange>(info);
 }

@@ -183,7 +183,7 @@ Entry one_bit() {
   info.bytes_formula =
       "sum over matrices {.., in, out} of (n / out) (4 ceil(out / 32) + 8); 4 n of vectors and where "
       "out <= 3";
-  info.passes = 3;  // columns of more than 4096 elements: 5, and 6 with threshold=mean
+  info.compress = {1, 0, 1};  // columns of more than 4096 elements: 5, and 6 with threshold=mean
   return make_entry<OneBit>(info);
 }
 

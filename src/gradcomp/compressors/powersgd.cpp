@@ -58,7 +58,8 @@ Entry powersgd() {
       "4 (sum over matrices of r (rows + columns) + elements of all other tensors), r = min(rank, rows, columns); "
       "matrices with r (rows + columns) min_rate >= rows columns count as other; one_sided, side=alternating: "
       "r rows and r columns in turn, unbiased: r rows; before start_step 4 n";
-  info.passes = 7;
+  info.compress = {2, 0, 1};
+  info.decompress = {0, 1, 1};  // the memory gets the rest of what all ranks decode
   return {info, [info](const ParameterValues& options) {
             const std::string& variant = options.text("variant");
             return variant == "one_sided"  ? make_one_sided(info, options)

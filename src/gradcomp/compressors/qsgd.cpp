@@ -119,7 +119,6 @@ Entry qsgd() {
   };
   info.bytes_formula =
       "sum over tensors of 4 ceil(n / group) + ceil(n b / 8), b = ceil(log2(2 s + 1)); coding=elias: at most that";
-  info.passes = 1.25;
   return {info, [info](const ParameterValues& options) { return make_qsgd(info, options); }};
 }
 

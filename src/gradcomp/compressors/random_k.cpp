@@ -243,7 +243,7 @@ Entry random_k() {
   };
   info.feedbacks = {"none", "residual", "momentum_correction", "ef21"};
   info.bytes_formula = "4 k (seed=private: 4 k + 4), k = sum over segments of max(1, floor(ratio n))";
-  info.passes = 2;
+  info.compress = {1, 0, 1};
   return make_entry<RandomK>(info);
 }
 

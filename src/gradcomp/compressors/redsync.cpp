@@ -84,7 +84,6 @@ Entry redsync() {
                              "variant=paper: number of steps that use the same threshold of binary"),
       });
   info.bytes_formula = "8 kept, kept <= 2 k (variant=paper: no bound), k = sum over segments of max(1, floor(ratio n))";
-  info.passes = 3;
   return make_entry<Redsync>(info);
 }
 

@@ -253,7 +253,7 @@ Entry rotated() {
   };
   info.bytes_formula =
       "sum over tensors of 4 ceil(n / group) + P bits / 8, P = n with the last group padded to a power of two >= 32";
-  info.passes = 3;
+  info.compress = {2, 1, 0};
   return make_entry<Rotated>(info);
 }
 

@@ -33,7 +33,6 @@ Entry sign() {
   info.name = "sign";
   info.summary = "one bit per element; the estimate is the sign that most ranks have";
   info.paper = "Bernstein et al., signSGD, ICML 2018; signSGD with majority vote, ICLR 2019";
-  info.passes = 1.03;
   return make_entry<Sign>(info);
 }
 

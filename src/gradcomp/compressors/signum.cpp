@@ -77,7 +77,7 @@ Entry signum() {
   info.parameters.insert(
       info.parameters.begin(),
       Parameter::real("beta", "0.9", 0, 0.9999, "share of the old mean in m = beta m + (1 - beta) g"));
-  info.passes = 3.03;
+  info.compress = {1, 0, 1};
   return make_entry<Signum>(info);
 }
 

@@ -237,7 +237,7 @@ Entry sketch() {
       "4 rows columns + 4 sum over segments of min(n, candidates k), k = max(1, floor(ratio n)); columns=0: 10 k of "
       "the "
       "bucket";
-  info.passes = 13;
+  info.compress = {8, 1, 2};
   return make_entry<Sketch>(info);
 }
 

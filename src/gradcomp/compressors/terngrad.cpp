@@ -76,7 +76,7 @@ Entry terngrad() {
                         "elements per byte"),
   };
   info.bytes_formula = "sum over tensors that are not empty of n + 4 (2bit: ceil(n / 4) + 4, base3: ceil(n / 5) + 4)";
-  info.passes = 2.25;
+  info.compress = {2, 0, 0};
   return {info, [info](const ParameterValues& options) { return make_terngrad(info, options); }};
 }
 

@@ -8,6 +8,11 @@
 
 namespace gradcomp {
 
+/// How often arrays of the length of the gradient are moved: read, written, or updated (read and written back).
+struct Moves {
+  double read = 0, written = 0, updated = 0;
+};
+
 struct Info {
   enum class Family { control, sparsifier, quantiser, low_rank };
   /// sign: only the sign of each element is sent, and decoded as +-1. The estimate of the mean is the sign of the sum
@@ -42,7 +47,9 @@ struct Info {
   double learning_rate_scale = 1;      ///< default lr = the job's lr x this
   std::vector<Parameter> parameters;   ///< of the method itself
   std::string bytes_formula;           ///< payload bytes, headers excluded, as text for the docs
-  double passes = 0;                   ///< declared reads + writes of n floats in compress, with the default feedback
+  /// What must move at least, messages not counted: in compress with the default feedback, if what the last step left
+  /// (a threshold) still holds; and in decompress, of one message.
+  Moves compress = {1, 0, 0}, decompress = {0, 1, 0};
 };
 
 std::string to_string(Info::Family family);

@@ -36,14 +36,24 @@ std::string parameter_table(const std::vector<Parameter>& parameters) {
   return page;
 }
 
+/// "1 read, 2 updated"; "none".
+std::string moves(const Moves& moved) {
+  std::vector<std::string> words;
+  for (const auto& [count, word] :
+       {std::pair{moved.read, "read"}, {moved.written, "written"}, {moved.updated, "updated"}})
+    if (count > 0) words.push_back(fmt::format("{} {}", count, word));
+  return words.empty() ? "none" : fmt::format("{}", fmt::join(words, ", "));
+}
+
 std::string section(const Info& info) {
   std::string page = fmt::format("\n## {}\n\n{}.\n\n", info.name, cell(info.summary));
   page += fmt::format("- Source: {}\n", cell(info.paper));
   page += fmt::format("- Family: {}; error: {}\n", to_string(info.family), to_string(info.property));
   page += fmt::format("- Rounds: {}; reducers: {} (the first is the default)\n", rounds_of(info),
                       fmt::join(reducers_of(info), ", "));
-  page += fmt::format("- Payload bytes, header apart: `{}`; passes over the gradient: {}\n", info.bytes_formula,
-                      info.passes);
+  page += fmt::format(
+      "- Payload bytes, header apart: `{}`; arrays of n floats moved besides: {} to compress, {} to decompress\n",
+      info.bytes_formula, moves(info.compress), moves(info.decompress));
   page += fmt::format("- Range: {}\n", scale_range_text(info));
   page += fmt::format("- Defaults: `feedback={}`, `granularity={}`, learning rate x {}\n", info.feedback,
                       info.granularity, info.learning_rate_scale);

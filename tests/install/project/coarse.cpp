@@ -80,6 +80,6 @@ Entry coarse() {
   info.reducer = "allgather";
   info.feedback = "residual";
   info.bytes_formula = "n";
-  info.passes = 3.25;
+  info.compress = {1, 0, 1};
   return make_entry<Coarse>(info);
 }

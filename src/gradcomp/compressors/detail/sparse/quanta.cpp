@@ -231,7 +231,7 @@ Parameter quanta_parameter() {
 Info quanta_info(const std::string& name, const std::string& summary, const std::string& paper,
                  std::vector<Parameter> own) {
   Info info = sparsifier_info(name, summary, paper, {});
-  info.passes = 4;  // its selector uses nothing of the step before
+  info.compress = {2, 0, 1};  // its selector uses nothing of the step before
   info.parameters = std::move(own);
   info.parameters.push_back(quanta_parameter());
   info.sends_values = false;

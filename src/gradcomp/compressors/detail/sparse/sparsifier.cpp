@@ -189,7 +189,7 @@ Info sparsifier_info(const std::string& name, const std::string& summary, const 
     if (!declared) info.parameters.push_back(std::move(parameter));
   }
   info.bytes_formula = "8 kept; other coders: coders/index_coders, coders/value_coders";
-  info.passes = 3;
+  info.compress = {1, 0, 1};
   return info;
 }
 
