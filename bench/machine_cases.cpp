@@ -1,7 +1,8 @@
 // The limits of this machine: reading, copying and combining arrays, and multiplying matrices.
 #include "case.hpp"
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/kernels/lanes/lanes.hpp"
+#include "gradcomp/kernels/lanes/prefetch.hpp"
+#include "gradcomp/kernels/lanes/tiles.hpp"
 #include "gradcomp/kernels/linear_algebra/blas.hpp"
 
 namespace gradcomp::bench {
@@ -9,30 +10,38 @@ namespace {
 
 constexpr float triad_scale = 0.5f;
 
+/// to[i] = value(i) for all elements, as kernels store: on a host with prefetches. value is a KOKKOS_LAMBDA(index_t).
+template <class Value>
+void store(const std::string& label, const Exec& exec, const Vector<float>& to, const Value& value) {
+  constexpr index_t unit = kernels::lanes_are_threads ? 8 * kernels::warp_lanes : kernels::tile_size;
+  const auto n = static_cast<index_t>(to.size());
+  kernels::for_warps(
+      label, exec, (n + unit - 1) / unit, KOKKOS_LAMBDA(const kernels::Warp& warp, index_t u) {
+        const index_t first = u * unit, count = n - first < unit ? n - first : unit;
+        float* const target = to.data() + first;
+        kernels::for_parts(target, count, [&](index_t begin, index_t size) {
+          kernels::each_element(
+              warp, size, [&](index_t e) { return value(first + begin + e); },
+              [&](int, index_t e, float x) { target[begin + e] = x; });
+        });
+      });
+}
+
 void copy(const Exec& exec, const Span<const float>& from, const Vector<float>& to) {
-  kernels::for_elements(
-      "gradcomp::bench::copy", exec, static_cast<index_t>(from.size()), KOKKOS_LAMBDA(index_t i) { return from(i); },
-      KOKKOS_LAMBDA(index_t i, const float& x) { to(i) = x; });
+  store("gradcomp::bench::copy", exec, to, KOKKOS_LAMBDA(index_t i) { return from(i); });
 }
 
 void write(const Exec& exec, const Vector<float>& to, float value) {
-  kernels::for_elements(
-      "gradcomp::bench::write", exec, static_cast<index_t>(to.size()), KOKKOS_LAMBDA(index_t) { return value; },
-      KOKKOS_LAMBDA(index_t i, const float& x) { to(i) = x; });
+  store("gradcomp::bench::write", exec, to, KOKKOS_LAMBDA(index_t) { return value; });
 }
 
 void update(const Exec& exec, const Vector<float>& to) {
-  kernels::for_elements(
-      "gradcomp::bench::update", exec, static_cast<index_t>(to.size()), KOKKOS_LAMBDA(index_t i) { return -to(i); },
-      KOKKOS_LAMBDA(index_t i, const float& x) { to(i) = x; });
+  store("gradcomp::bench::update", exec, to, KOKKOS_LAMBDA(index_t i) { return -to(i); });
 }
 
 /// to = b + s c, the triad of STREAM (McCalpin 1995).
 void triad(const Exec& exec, const Span<const float>& b, const Vector<float>& c, const Vector<float>& to) {
-  kernels::for_elements(
-      "gradcomp::bench::triad", exec, static_cast<index_t>(b.size()),
-      KOKKOS_LAMBDA(index_t i) { return b(i) + triad_scale * c(i); },
-      KOKKOS_LAMBDA(index_t i, const float& x) { to(i) = x; });
+  store("gradcomp::bench::triad", exec, to, KOKKOS_LAMBDA(index_t i) { return b(i) + triad_scale * c(i); });
 }
 
 /// The number of elements of `to` that are not expected(i).

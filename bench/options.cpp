@@ -69,7 +69,8 @@ void define(CLI::App& app, BenchOptions& options) {
   auto* full = app.add_flag("--full", options.full,
                             "run the sizes 2^10, 2^12 .. 2^26, 2^27, 270000, 25500000 and those of the tensors of "
                             "ResNet-18");
-  app.add_flag("--machine", options.machine, "run only the limits of the machine: read, write, update, copy, triad, sgemm")
+  app.add_flag("--machine", options.machine,
+               "run only the limits of the machine: read, write, update, copy, triad, sgemm")
       ->excludes("--methods");
   app.add_flag("--list", options.list, "print the names of all cases and end");
   full->excludes(quick)->excludes("--sizes");

@@ -24,7 +24,7 @@ QUICK = Size(70_000, 1000, 2)
 
 class Kernels(Page):
     name, tool = "kernels", "kernels_page"
-    about = "Compares one method of each family on one thread with the limit of memory, and describes the machine. Needs a quiet machine."
+    about = "Compares one method of each family on one thread with the limit of memory, and describes the machine; it must be quiet."
     programs = ("gradcomp-bench", "gradcomp-allreduce", "gradcomp-train", "mpirun")
 
     def jobs(self, options):
@@ -47,9 +47,10 @@ class Kernels(Page):
                 "every answer verified. *Pair*: the median time of compress and decompress together; what an exchange would do is left "
                 "out. *Arrays that must move*: how often the method reads, writes or updates (reads and writes back) an array of the "
                 "length of the gradient, as its source declares; with the threshold of the step before, where there is one. *Limit*: "
-                "the time in which the same program, in turn with the pairs, moves these arrays and the message by plain loads and stores. *x read*: the pair "
-                "over one read of the gradient. *NMSE*: squared distance of what a first step decodes from the gradient, over the "
-                "squared length of the gradient; these speeds say nothing of the quality of a training. `sign` loses the scale: its "
+                "the time in which the same program, in turn with the pairs, moves these arrays and the message by loads, stores and "
+                "prefetches alone. *x read*: the pair over one read of the gradient. *NMSE*: squared distance of what a first step "
+                "decodes from the gradient, over the squared length of the gradient; these speeds say nothing of the quality of a "
+                "training. `sign` loses the scale: its "
                 f"NMSE is that of +-1. {size.small:,} elements lie in the cache, where instructions are the limit: *instructions an "
                 "element* are those of compress and decompress of 16,384 elements with the defaults of the method, counted in the "
                 "portable build ([baseline](../baselines/deterministic/README.md)).",

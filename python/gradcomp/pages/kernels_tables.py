@@ -80,7 +80,8 @@ def answer(record, large):
     ratio = {line.spec: times_limit(found[line.spec], times) for line in LINES if line.spec in found}
     low, high = min(ratio, key=lambda spec: ratio[spec]), max(ratio, key=lambda spec: ratio[spec])
     return (f"Compress and decompress of {large:,} elements on one thread take {text.number(ratio[low])} (`{low}`) to "
-            f"{text.number(ratio[high])} times (`{high}`) as long as the same program needs to move the bytes that the method must move.",
+            f"{text.number(ratio[high])} times (`{high}`) as long as the same program needs to move the bytes that the method must "
+            "move.",
             (["method", "ms", "limit, ms", "x limit"],
              [[f"`{spec}`", text.number(found[spec]["time_ms"]["median"]), text.number(limit(found[spec], times)),
                text.ratio(ratio[spec])] for spec in SHOWN]))

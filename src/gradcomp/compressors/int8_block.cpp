@@ -134,11 +134,11 @@ void decode_blocks(const Exec& exec, const Int8State& state, const Sections& sec
         Lanes<std::int32_t> wrong;
         warp.each([&](int l) { wrong[l] = good ? 0 : 1; });
         const std::int8_t* const code = codes + block.first;
-        kernels::add_elements(
-            warp, block.count, target, [&](index_t e) { return code[e]; },
-            [&](int l, std::int8_t c, float sum) {
+        kernels::add_values(
+            warp, admission, target, block.count, [&](index_t e) { return code[e]; },
+            [&](int l, std::int8_t c) {
               wrong[l] += c == -128 ? 1 : 0;
-              return sum + weight * (static_cast<float>(c) * scale);
+              return weight * (static_cast<float>(c) * scale);
             });
         kernels::note_broken(warp, wrong, admission.faults);
       });

@@ -112,10 +112,12 @@ void add_raw(const Exec& exec, const OneBitState& state, const float* values, fl
         Lanes<std::int32_t> bad;
         warp.each([&](int l) { bad[l] = 0; });
         const float* const in = values + here.at;
-        kernels::each_element(warp, here.count, [&](int l, index_t e) {
-          bad[l] += Source::is_finite(in[e]) ? 0 : 1;
-          target[e] += weight * in[e];
-        });
+        kernels::add_values(
+            warp, admission, target, here.count, [&](index_t e) { return in[e]; },
+            [&](int l, float x) {
+              bad[l] += Source::is_finite(x) ? 0 : 1;
+              return weight * x;
+            });
         kernels::note_broken(warp, bad, admission.faults);
       });
 }

@@ -67,6 +67,8 @@ struct Admission {
   }
   /// `first` is true in one unit of one kernel, which counts a payload that is not admitted.
   KOKKOS_FUNCTION bool admits(bool first) const { return words == nullptr || check(first); }
+  /// What an element of `out` counts before the payload is added.
+  KOKKOS_FORCEINLINE_FUNCTION float before(const float& element) const { return from_zero ? 0.0f : element; }
 
  private:
   KOKKOS_FUNCTION bool check(bool first) const;

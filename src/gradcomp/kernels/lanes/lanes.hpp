@@ -339,19 +339,6 @@ KOKKOS_FORCEINLINE_FUNCTION void each_element(const Warp& warp, index_t count, c
   }
 }
 
-/// out[e] = add(l, load(e), out[e]) for every element e of [0, count), on lane l = e mod 32.
-template <class Load, class Add>
-KOKKOS_FORCEINLINE_FUNCTION void add_elements(const Warp& warp, index_t count, float* out, const Load& load,
-                                              const Add& add) {
-  struct Both {
-    decltype(load(index_t{})) x;
-    float sum;
-  };
-  each_element(
-      warp, count, [&](index_t e) { return Both{load(e), out[e]}; },
-      [&](int l, index_t e, const Both& both) { out[e] = add(l, both.x, both.sum); });
-}
-
 /// use(load(i)) for i = begin + l, begin + l + 32, ... below `end`, in order: the part of lane l of a sum over all i.
 template <int rows = 4, class Load, class Use>
 KOKKOS_FORCEINLINE_FUNCTION void each_of_lane(int l, index_t begin, index_t end, const Load& load, const Use& use) {

@@ -2,7 +2,7 @@
 // Reads and writes a Source in rows of 32 elements. The kind of feedback is tested once per row: a branch that always
 // goes the same way costs nothing beside 32 loads, and kernels need no instantiation for each kind.
 #include "gradcomp/core/source.hpp"
-#include "gradcomp/kernels/lanes/lanes.hpp"
+#include "gradcomp/kernels/lanes/prefetch.hpp"
 
 namespace gradcomp::kernels {
 
@@ -122,6 +122,9 @@ KOKKOS_FORCEINLINE_FUNCTION index_t first_momentum(const Warp& warp, const Sourc
   for (; e + together <= count; e += together) {
     const float* const g = source.gradient + i + e;
     float *const memory = source.memory + i + e, *const velocity = source.velocity + i + e;
+    prefetch_rows<rows>(g);
+    prefetch_rows<rows>(memory);
+    prefetch_rows<rows>(velocity);
     const int row = static_cast<int>(e / warp_lanes);
     warp.each([&](int l) {
       const auto load = [&](int r) {
@@ -161,6 +164,7 @@ KOKKOS_FORCEINLINE_FUNCTION void accumulate_rows(const Warp& warp, const Source&
   if (source.kind == Source::Kind::none) {
     for (; e + together <= count; e += together) {
       const float* const g = source.gradient + i + e;
+      prefetch_rows<rows>(g);
       const int row = static_cast<int>(e / warp_lanes);
       warp.each([&](int l) {
         load_then_use<rows>([&](int r) { return g[r * warp_lanes + l]; },
@@ -177,6 +181,8 @@ KOKKOS_FORCEINLINE_FUNCTION void accumulate_rows(const Warp& warp, const Source&
     for (; e + together <= count; e += together) {
       const float* const g = source.gradient + i + e;
       float* const memory = source.memory + i + e;
+      prefetch_rows<rows>(g);
+      prefetch_rows<rows>(memory);
       const int row = static_cast<int>(e / warp_lanes);
       warp.each([&](int l) {
         const auto load = [&](int r) { return detail::Residual{memory[r * warp_lanes + l], g[r * warp_lanes + l]}; };
@@ -210,28 +216,6 @@ KOKKOS_FORCEINLINE_FUNCTION void load_finite_row(const Warp& warp, const Source&
   load_row(warp, source.accumulated() + i, active, a);
   if (source.kind != Source::Kind::none) return;  // a memory is finite
   warp.each([&](int l) { a[l] = Source::is_finite(a[l]) ? a[l] : 0.0f; });
-}
-
-/// A later pass over elements i .. i + count - 1 that changes nothing: use(l, a, row) as in accumulate_rows(), but a
-/// may be not finite if there is no memory.
-template <int rows = group_rows, class Use>
-KOKKOS_FORCEINLINE_FUNCTION void again_rows(const Warp& warp, const Source& source, index_t i, index_t count,
-                                            const Use& use) {
-  constexpr index_t together = rows * warp_lanes;
-  const float* const a = source.accumulated() + i;
-  index_t e = 0;
-  for (; e + together <= count; e += together) {
-    const int row = static_cast<int>(e / warp_lanes);
-    warp.each([&](int l) {
-      load_then_use<rows>([&](int r) { return a[e + r * warp_lanes + l]; },
-                          [&](int r, float x) { use(l, x, row + r); });
-    });
-  }
-  for (; e < count; e += warp_lanes) {
-    Lanes<float> x;
-    load_row(warp, a + e, static_cast<int>(count - e < warp_lanes ? count - e : warp_lanes), x);
-    warp.each([&](int l) { use(l, x[l], static_cast<int>(e / warp_lanes)); });
-  }
 }
 
 /// A later pass over elements i .. i + count - 1 that sends them: receivers decode code(l, a, row), which is called for
@@ -275,6 +259,7 @@ KOKKOS_FORCEINLINE_FUNCTION void touch_rows(const Warp& warp, const Source& sour
                                             Lanes<std::int32_t>& bad, const Code& code) {
   const bool whole = count >= rows * warp_lanes;
   const float* const g = source.gradient + i;
+  prefetch_rows<rows>(g);
   if (whole && source.kind == Source::Kind::none) {
     warp.each([&](int l) {
       load_then_use<rows>([&](int r) { return g[r * warp_lanes + l]; },
@@ -288,6 +273,7 @@ KOKKOS_FORCEINLINE_FUNCTION void touch_rows(const Warp& warp, const Source& sour
   }
   if (whole && source.kind == Source::Kind::residual) {
     float* const memory = source.memory + i;
+    prefetch_rows<rows>(memory);
     const ResidualRule rule(source);
     warp.each([&](int l) {
       const auto load = [&](int r) { return detail::Residual{memory[r * warp_lanes + l], g[r * warp_lanes + l]}; };

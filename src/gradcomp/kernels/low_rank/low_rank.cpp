@@ -172,17 +172,8 @@ void LowRankPlan::reconstruct(const Exec& exec, const Source& source, const Span
         if (lost.is_set()) return;
         const Rows tile = tiles(t);
         const Factored m = matrices(tile.matrix);
-        const std::int32_t end = tile.row + tile.rows;
-        for (std::int32_t i = tile.row, rows = 0; i < end; i += rows) {
-          rows = rows_together(m.columns, end - i);
-          const index_t first = m.first + static_cast<index_t>(i) * m.columns;
-          if (source.has_memory()) {
-            preload(source.memory + first, static_cast<index_t>(rows) * m.columns);
-            preload(out.data() + first, static_cast<index_t>(rows) * m.columns);
-          }
-          for (std::int32_t row = i; row < i + rows; ++row)
-            reconstruct_row(warp, source, m, row, p.data() + m.p, q.data() + m.q, out.data());
-        }
+        for (std::int32_t row = tile.row; row < tile.row + tile.rows; ++row)
+          reconstruct_row(warp, source, m, row, p.data() + m.p, q.data() + m.q, out.data());
       });
   for_warps(
       "gradcomp::kernels::low_rank_reconstruct_dense", exec, static_cast<index_t>(dense_tiles.size()),

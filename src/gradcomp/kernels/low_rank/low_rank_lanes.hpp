@@ -3,7 +3,6 @@
 // rank 4 costs one sweep over a row of M, and rank 32 eight sweeps over a row that is in the first-level cache.
 #include "gradcomp/core/source.hpp"
 #include "gradcomp/kernels/lanes/note.hpp"
-#include "gradcomp/kernels/lanes/preload.hpp"
 #include "gradcomp/kernels/lanes/source_rows.hpp"
 #include "gradcomp/kernels/low_rank/low_rank.hpp"
 
@@ -15,9 +14,12 @@ namespace gradcomp::kernels {
 inline constexpr int panels = lanes_are_threads ? 1 : 256;
 inline constexpr index_t panel_columns = panels * warp_lanes;
 
-/// How many of the `left` rows of a matrix are handled together: as many as fit into one preload(), but at least one.
+/// Elements of a matrix that are multiplied while they are in the first-level cache.
+inline constexpr index_t part_elements = 512;
+
+/// How many of the `left` rows of a matrix are handled together: as many as fit into a part, but at least one.
 KOKKOS_FORCEINLINE_FUNCTION std::int32_t rows_together(std::int32_t columns, std::int32_t left) {
-  const std::int32_t fit = columns < preload_elements ? static_cast<std::int32_t>(preload_elements) / columns : 1;
+  const std::int32_t fit = columns < part_elements ? static_cast<std::int32_t>(part_elements) / columns : 1;
   return fit < left ? fit : left;
 }
 
@@ -76,8 +78,8 @@ KOKKOS_FORCEINLINE_FUNCTION void project_row_ranks(const Warp& warp, const Sourc
   const float* const a = source.accumulated() + m.first + static_cast<index_t>(row) * m.columns;
   const bool finite = source.kind != Source::Kind::none;  // memories are finite
   RowProducts<Ranks> products(warp, q + static_cast<index_t>(k) * m.columns, m.columns);
-  for (index_t e = 0; e < m.columns; e += preload_elements) {
-    const index_t count = m.columns - e < preload_elements ? m.columns - e : preload_elements;
+  for (index_t e = 0; e < m.columns; e += part_elements) {
+    const index_t count = m.columns - e < part_elements ? m.columns - e : part_elements;
     touch(e, count);
     products.add(warp, a, finite, e, count);
   }
@@ -136,9 +138,8 @@ struct ColumnSums {
     const float* const row = a + i * stride;
     int j = 0;
     for (; (j + 1) * warp_lanes <= columns; ++j) {
-      if (j * warp_lanes % preload_elements == 0) {
-        for (int r = 0; r < Rows; ++r) preload(row + r * stride + j * warp_lanes, columns - j * warp_lanes);
-      }
+      GRADCOMP_UNROLL
+      for (int r = 0; r < Rows; ++r) prefetch_rows<1>(row + r * stride + j * warp_lanes);
       warp.each([&](int l) { add_column<Ranks, Rows>(f, row + j * warp_lanes + l, l, j, sum); });
     }
     warp.each([&](int l) {
@@ -192,9 +193,12 @@ KOKKOS_FORCEINLINE_FUNCTION void reconstruct_row_ranks(const Warp& warp, const S
   const index_t whole = stride / warp_lanes * warp_lanes;
   const Expansion<Ranks> expansion(p + row, m.rows, q, stride);
   float* const target = out + begin;
-  send_rows<2>(warp, source, begin, whole, [&](int l, float, int r) {
-    const index_t j = r * warp_lanes + l;
-    return target[j] = expansion.at(j);
+  for_parts(target, whole, [&](index_t first, index_t size) {
+    if (source.has_memory()) prefetch_rows<group_rows>(source.memory + begin + first);
+    send_rows<2>(warp, source, begin + first, size, [&](int l, float, int r) {
+      const index_t j = first + r * warp_lanes + l;
+      return target[j] = expansion.at(j);
+    });
   });
   send_rows<2>(warp, source, begin + whole, stride - whole, [&](int l, float, int) {
     return whole + l < stride ? target[whole + l] = expansion.at(whole + l) : 0.0f;

@@ -57,7 +57,7 @@ void Base3::unpack_add(const Exec& exec, const std::uint8_t* bytes, const float*
             std::uint32_t byte = bytes[run.byte + j];
             bad[l] += byte < 243 ? 0 : 1;
             for (index_t i = 5 * j; i < 5 * j + 5 && i < run.count; ++i, byte /= 3)
-              out(run.first + i) += weight * decoded_value(byte % 3, scale);
+              out(run.first + i) = admission.before(out(run.first + i)) + weight * decoded_value(byte % 3, scale);
           }
         });
         note_broken(warp, bad, admission.faults);

@@ -95,6 +95,7 @@ void decode_digits(const Exec& exec, const Job& job, const std::int32_t* words, 
           for (int f = 0; f < D::fields; ++f) {
             const index_t left = piece.count - e - f * warp_lanes;
             float* const target = out + piece.first + e + f * warp_lanes;
+            prefetch_rows<1>(target);
             warp.each([&](int l) {
               if (l >= left) return;
               const std::int32_t level = static_cast<std::int32_t>((word[l] >> (bits * f)) & D::mask) - D::max_level;

@@ -51,15 +51,23 @@ void add_signs(const Exec& exec, const SignPieces& pieces, const std::uint32_t* 
           warp.each([&](int l) { word[l] = in[at / 32 + l]; });
           for (std::uint32_t bit = 0; bit < 32; ++bit) {
             float* const row = target + at + index_t{warp_lanes} * bit;
-            warp.each([&](int l) { row[l] += ((word[l] >> bit) & 1u) != 0 ? below : above; });
+            prefetch_rows<1>(row);
+            warp.each(
+                [&](int l) { row[l] = admission.before(row[l]) + (((word[l] >> bit) & 1u) != 0 ? below : above); });
           }
         }
-        for (; at < here.count; at += warp_lanes) {
+        for (; at + warp_lanes <= here.count; at += warp_lanes) {
+          float* const row = target + at;
+          const std::uint32_t mask = in[at / 32];
+          warp.each([&](int l) { row[l] = admission.before(row[l]) + (((mask >> l) & 1u) != 0 ? below : above); });
+        }
+        if (at < here.count) {
           const index_t active = here.count - at;
           const std::uint32_t mask = in[at / 32];
-          wrong += active < warp_lanes && (mask >> active) != 0 ? 1 : 0;
+          wrong += (mask >> active) != 0 ? 1 : 0;
           warp.each([&](int l) {
-            if (l < active) target[at + l] += ((mask >> l) & 1u) != 0 ? below : above;
+            if (l < active)
+              target[at + l] = admission.before(target[at + l]) + (((mask >> l) & 1u) != 0 ? below : above);
           });
         }
         warp.once([&] {

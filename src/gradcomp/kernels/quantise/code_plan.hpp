@@ -101,9 +101,11 @@ static void decode_codes(const Exec& exec, const CodePlan& plan, const Codec& co
           index_t e = start;
           if (start + draw_elements <= piece.whole) {
             float* const target = out.data() + piece.first + start;
+            prefetch_rows<draw_rows>(target);
             unpack_rows(warp, unpacker, [&](int l, std::uint32_t code, int row) {
               bad[l] += codec.valid(code) ? 0 : 1;
-              target[row * warp_lanes + l] += weight * rule.value(code);
+              float& sum = target[row * warp_lanes + l];
+              sum = admission.before(sum) + weight * rule.value(code);
             });
             e = end;
           }
@@ -114,7 +116,7 @@ static void decode_codes(const Exec& exec, const CodePlan& plan, const Codec& co
               unpacker.pull(warp, code);
               warp.each([&](int l) {
                 bad[l] += codec.valid(code[l]) ? 0 : 1;
-                target[l] += weight * rule.value(code[l]);
+                target[l] = admission.before(target[l]) + weight * rule.value(code[l]);
               });
             } else {
               const std::uint8_t* const bytes = tail_bytes + piece.tail_byte;
@@ -122,7 +124,7 @@ static void decode_codes(const Exec& exec, const CodePlan& plan, const Codec& co
                 if (e + l >= end) return;
                 const std::uint32_t last = tail_code(bytes, bits, e + l - piece.whole);
                 bad[l] += codec.valid(last) ? 0 : 1;
-                target[l] += weight * rule.value(last);
+                target[l] = admission.before(target[l]) + weight * rule.value(last);
               });
             }
           }

@@ -20,6 +20,7 @@ KOKKOS_FORCEINLINE_FUNCTION void dither_group(const Warp& warp, const float* a, 
   Lanes<std::int32_t> undecided;
   const Array4 counter = stream_counter(element, random_stream::rounding, 0);
   const bool whole = size >= draw_elements;
+  prefetch_rows<draw_rows>(a);
   warp.each([&](int l) {  // all in registers
     const Array4 drawn =
         threefry4x32_12(key, {counter.x0 + static_cast<std::uint32_t>(l), counter.x1, counter.x2, counter.x3});

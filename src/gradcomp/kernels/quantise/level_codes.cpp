@@ -47,6 +47,7 @@ void decode_levels(const Exec& exec, const CodePlan& plan, const LinearCodec& co
           const float step = scale[piece.group + group_of(start, length)] / s;
           float* const target = out.data() + piece.first + start;
           const std::int8_t* const level = levels.data() + piece.first + start;
+          prefetch_rows<draw_rows>(target);
           each_element(
               warp, end - start, [&](index_t e) { return level[e]; },
               [&](int, index_t e, std::int8_t q) { target[e] = weight * static_cast<float>(q) * step; });

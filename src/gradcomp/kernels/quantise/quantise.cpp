@@ -98,9 +98,11 @@ void QuantisePlan::decode_add(const Exec& exec, const std::byte* in, float weigh
           index_t e = b;
           for (; e + draw_elements <= end && e + draw_elements <= piece.whole; e += draw_elements) {
             float* const target = out.data() + piece.first + e;
+            prefetch_rows<draw_rows>(target);
             unpack_rows(warp, unpacker, [&](int l, std::uint32_t code, int row) {
               bad[l] += code > most ? 1 : 0;
-              target[row * warp_lanes + l] += weight * decoded_value(code, step);
+              float& sum = target[row * warp_lanes + l];
+              sum = admission.before(sum) + weight * decoded_value(code, step);
             });
           }
           for (; e < end; e += warp_lanes) {
@@ -110,7 +112,7 @@ void QuantisePlan::decode_add(const Exec& exec, const std::byte* in, float weigh
               unpacker.pull(warp, code);
               warp.each([&](int l) {
                 bad[l] += code[l] > most ? 1 : 0;
-                target[l] += weight * decoded_value(code[l], step);
+                target[l] = admission.before(target[l]) + weight * decoded_value(code[l], step);
               });
             } else {
               const std::uint8_t* const bytes = tail_bytes + piece.tail_byte;
@@ -118,7 +120,7 @@ void QuantisePlan::decode_add(const Exec& exec, const std::byte* in, float weigh
                 if (e + l >= end) return;
                 const std::uint32_t last = tail_code(bytes, bits, e + l - piece.whole);
                 bad[l] += last > most ? 1 : 0;
-                target[l] += weight * decoded_value(last, step);
+                target[l] = admission.before(target[l]) + weight * decoded_value(last, step);
               });
             }
           }

@@ -47,7 +47,7 @@ void spread_subsets(const Exec& exec, const Tiles& tiles, const Vector<Subset>& 
         const Subset subset = subsets(here.segment);
         const float weight = weights(here.segment);
         float* const x = out.data() + here.first;
-        each_element(warp, here.count, [&](int, index_t e) { x[e] = 0; });
+        fill_zero(warp, x, here.count);
         warp.sync();
         for_entries(warp, subset, here.first, here.count,
                     [&](index_t j, index_t index) { out(index) += weight * values(subset.entry + j); });

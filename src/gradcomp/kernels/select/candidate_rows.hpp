@@ -6,32 +6,30 @@
 
 namespace gradcomp::kernels {
 
-/// Prefetches the candidates of a later tile (at most tile `last`) on a host, while those of tile t are read. They are
-/// few and lie a stride apart, so every tile would otherwise wait for memory.
-KOKKOS_FORCEINLINE_FUNCTION void prefetch_run([[maybe_unused]] const Runs& runs, [[maybe_unused]] index_t t,
-                                              [[maybe_unused]] index_t last) {
-#if defined(__GNUC__) && !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)
-  constexpr index_t ahead = 4, line = 16;
-  if (runs.staged == nullptr || t + ahead > last) return;
-  for (int part = 0; part < 4; ++part) __builtin_prefetch(runs.values + (t + ahead) * runs.stride + part * line);
-  for (int part = 0; part < 2; ++part) __builtin_prefetch(runs.offsets + (t + ahead) * runs.stride + 2 * part * line);
-#endif
+/// Prefetches the candidates of a later tile (at most tile `last`), while those of tile t are read. They are few and
+/// lie a stride apart, so every tile would otherwise wait for memory.
+KOKKOS_FORCEINLINE_FUNCTION void prefetch_run(const Runs& runs, index_t t, index_t last) {
+  constexpr index_t tiles_ahead = 4, line = 16;
+  if (lanes_are_threads || runs.staged == nullptr || t + tiles_ahead > last) return;
+  const index_t first = (t + tiles_ahead) * runs.stride;
+  for (int part = 0; part < 4; ++part) prefetch(runs.values + first + part * line);
+  for (int part = 0; part < 2; ++part) prefetch(runs.offsets + first + 2 * part * line);
 }
 
-/// Prefetches on a host what Source::sent() writes for the candidates of tile t (at most tile `last`): each lies in a
-/// line of its own.
-KOKKOS_FORCEINLINE_FUNCTION void prefetch_sent([[maybe_unused]] const Source& source, [[maybe_unused]] const Runs& runs,
-                                               [[maybe_unused]] index_t t, [[maybe_unused]] index_t last) {
-#if defined(__GNUC__) && !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)
-  if (source.kind == Source::Kind::none || runs.staged == nullptr || t > last || runs.staged[t] > runs.slots) return;
+/// Prefetches what Source::sent() writes for the candidates of tile t (at most tile `last`): each lies in a line of its
+/// own.
+KOKKOS_FORCEINLINE_FUNCTION void prefetch_sent(const Source& source, const Runs& runs, index_t t, index_t last) {
+  if (lanes_are_threads || source.kind == Source::Kind::none || runs.staged == nullptr || t > last ||
+      runs.staged[t] > runs.slots) {
+    return;
+  }
   float* const memory = source.memory + runs.tile[t].first;
   float* const velocity = source.masking ? source.velocity + runs.tile[t].first : nullptr;
   const std::uint16_t* const offsets = runs.offsets + t * runs.stride;
   for (std::int32_t i = 0; i < runs.staged[t]; ++i) {
-    __builtin_prefetch(memory + offsets[i], 1);
-    if (velocity != nullptr) __builtin_prefetch(velocity + offsets[i], 1);
+    prefetch<true>(memory + offsets[i]);
+    if (velocity != nullptr) prefetch<true>(velocity + offsets[i]);
   }
-#endif
 }
 
 /// Where the candidates of one tile go, and how many there are so far. Candidates beyond `room` are only counted.

@@ -30,9 +30,11 @@ void CountAbove::run(const Exec& exec, const Tiles& tiles, const float* a, const
         for (int p = 0; p < max_probes; ++p) warp.each([&](int l) { above[p][l] = 0; });
         const Run run = limit.listed != 0 ? list(t) : Run{a + here.first, nullptr, here.count};
         const float* const values = run.values;
-        each_element<2>(warp, run.count, [&](int l, index_t e) {
-          const std::int32_t bits = magnitude(values[e]);
-          for (int p = 0; p < max_probes; ++p) above[p][l] += bits > limit.at[p] ? 1 : 0;
+        for_parts(values, run.count, [&](index_t begin, index_t size) {
+          each_element<2>(warp, size, [&](int l, index_t e) {
+            const std::int32_t bits = magnitude(values[begin + e]);
+            for (int p = 0; p < max_probes; ++p) above[p][l] += bits > limit.at[p] ? 1 : 0;
+          });
         });
         ProbeCounts counts;
         for (int p = 0; p < max_probes; ++p) counts.at[p] = warp.sum(above[p]);

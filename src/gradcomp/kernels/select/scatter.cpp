@@ -4,7 +4,7 @@
 
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/core/source.hpp"
-#include "gradcomp/kernels/lanes/lanes.hpp"
+#include "gradcomp/kernels/lanes/prefetch.hpp"
 
 namespace gradcomp::kernels {
 namespace {
@@ -20,12 +20,12 @@ constexpr index_t entries_ahead = 32;
 
 /// Asks for the element that an entry ahead of i will add to. Without it, a core has few such reads under way at once,
 /// because the checks between them fill its window of instructions.
-KOKKOS_FORCEINLINE_FUNCTION void prefetch_element([[maybe_unused]] const std::uint32_t* indices,
-                                                  [[maybe_unused]] index_t i, [[maybe_unused]] index_t count,
-                                                  [[maybe_unused]] const Span<float>& out) {
-  KOKKOS_IF_ON_HOST((const auto last = static_cast<index_t>(out.size()) - 1;
-                     const auto index = static_cast<index_t>(indices[Kokkos::min(i + entries_ahead, count - 1)]);
-                     __builtin_prefetch(out.data() + Kokkos::min(index, last), 1);))
+KOKKOS_FORCEINLINE_FUNCTION void prefetch_element(const std::uint32_t* indices, index_t i, index_t count,
+                                                  const Span<float>& out) {
+  if (lanes_are_threads) return;
+  const auto last = static_cast<index_t>(out.size()) - 1;
+  const auto index = static_cast<index_t>(indices[Kokkos::min(i + entries_ahead, count - 1)]);
+  prefetch<true>(out.data() + Kokkos::min(index, last));
 }
 
 /// Elements that all messages add to before the next ones: on a host, they stay in the first-level cache.
@@ -103,7 +103,7 @@ void sum_messages(const Exec& exec, const SparseMessages& messages, bool from_ze
         index_t begin = first;
         do {  // once without elements, too: headers are read
           const index_t end = begin + block_elements < last ? begin + block_elements : last;
-          if (from_zero) each_element(warp, end - begin, [&](int, index_t e) { out[begin + e] = 0; });
+          if (from_zero) fill_zero(warp, out.data() + begin, end - begin);
           for (int m = 0; m < messages.count; ++m) {
             const SparseEntries entries(messages.message[m], messages, n > 0 ? out.data() : nullptr);
             warp.sync();

@@ -184,7 +184,7 @@ void Rotation::add(const Exec& exec, const float* scales, float weight, const Ad
           Lanes<float> sum, value;
           load_row(warp, out.data() + i, active, sum);
           load_row(warp, work.data() + group.work + at, active, value);
-          warp.each([&](int l) { sum[l] += weight * decoded(value[l], scale); });
+          warp.each([&](int l) { sum[l] = admission.before(sum[l]) + weight * decoded(value[l], scale); });
           store_row(warp, out.data() + i, active, sum);
         });
       });

@@ -51,6 +51,8 @@ static void cast_shares(const Exec& exec, const Source& source, float ranks, con
         for (; !kernels::lanes_are_threads && source.kind == Source::Kind::none && i + kernels::warp_lanes <= end;
              i += kernels::warp_lanes) {  // with a host's instructions
           const float* const g = source.gradient + i;
+          kernels::prefetch_rows<1>(g);
+          kernels::prefetch_rows<1>(&sent(i));
           kernels::Lanes<float> share;
           warp.each([&](int l) {
             const float x = g[l], own = bounded_share(divide, x, limit);
@@ -135,6 +137,7 @@ static void widen_sum(const Exec& exec, const Vector<std::uint16_t>& sum, const 
         index_t i = t * kernels::tile_size;
         for (; !kernels::lanes_are_threads && i + kernels::warp_lanes <= end; i += kernels::warp_lanes) {
           kernels::Lanes<float> value;
+          kernels::prefetch_rows<1>(target + i);
           kernels::decode_row<Format>(warp, in + i, value);
           warp.each([&](int l) {
             target[i + l] = value[l];

@@ -40,8 +40,8 @@ class DenseBytes : public Compressor {
   /// Writes payload_bytes() bytes to `sections`, which is aligned to 4 bytes, and leaves in the memory what they do not
   /// carry. Elements that are not finite are noted in state.mark().
   virtual void encode(const Exec& exec, const Step& step, DenseState& state, std::byte* sections) const = 0;
-  /// out += weight * decoded if the payload is admitted. Counts what no encoder writes as broken. Its kernels ask
-  /// kernels::may_add() for all elements.
+  /// out = Admission::before() + weight * decoded if the payload is admitted. Counts what no encoder writes as broken.
+  /// Its kernels ask kernels::may_add() for all elements.
   virtual void decode(const Exec& exec, const Sections& sections, DenseState& state, const Span<float>& out) const = 0;
   /// If Info::can_resize is set: adapts the plans that depend on the layout, which is already that of `count` elements.
   virtual void resize_plans(const Exec&, DenseState&, index_t /*count*/) const {}

@@ -25,12 +25,15 @@ void divide_sum(const Exec& exec, const float* sum, float ranks, const FaultCoun
         float* const target = out.data() + first;
         kernels::Lanes<std::int32_t> wrong;
         warp.each([&](int l) { wrong[l] = 0; });
-        kernels::each_element(
-            warp, left < kernels::tile_size ? left : kernels::tile_size, [&](index_t e) { return in[e]; },
-            [&](int l, index_t e, float value) {
-              target[e] = value / ranks;
-              wrong[l] += Source::is_finite(value) ? 0 : 1;
-            });
+        kernels::for_parts(target, left < kernels::tile_size ? left : kernels::tile_size,
+                           [&](index_t begin, index_t size) {
+                             kernels::each_element(
+                                 warp, size, [&](index_t e) { return in[begin + e]; },
+                                 [&](int l, index_t e, float value) {
+                                   target[begin + e] = value / ranks;
+                                   wrong[l] += Source::is_finite(value) ? 0 : 1;
+                                 });
+                           });
         kernels::note_diverged(warp, wrong, faults);
       });
 }

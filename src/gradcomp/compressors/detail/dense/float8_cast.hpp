@@ -123,12 +123,12 @@ static void decode_float8(const Exec& exec, const Float8State& state, const Sect
         kernels::Lanes<std::int32_t> wrong;
         warp.each([&](int l) { wrong[l] = good ? 0 : 1; });
         const std::uint8_t* const code = codes + here.first;
-        kernels::add_elements(
-            warp, here.count, target, [&](index_t e) { return code[e]; },
-            [&](int l, std::uint8_t c, float sum) {
+        kernels::add_values(
+            warp, admission, target, here.count, [&](index_t e) { return code[e]; },
+            [&](int l, std::uint8_t c) {
               const float value = Format::decode(c) * inverse;
               wrong[l] += Source::is_finite(value) ? 0 : 1;
-              return sum + weight * value;
+              return weight * value;
             });
         kernels::note_broken(warp, wrong, admission.faults);
       });
