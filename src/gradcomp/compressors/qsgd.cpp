@@ -17,8 +17,7 @@ namespace {
 
 kernels::QuantiseSpec quantise_spec(const ParameterValues& options) {
   kernels::QuantiseSpec spec;
-  const index_t levels = options.integer("levels");
-  spec.levels = static_cast<int>(levels > 0 ? levels : (index_t{1} << (options.integer("bits") - 1)) - 1);
+  spec.levels = levels_of(options);
   spec.group = options.integer("group");
   spec.max_norm = options.text("norm") == "max";
   return spec;
@@ -26,13 +25,13 @@ kernels::QuantiseSpec quantise_spec(const ParameterValues& options) {
 
 struct QsgdState final : DenseState {
   QsgdState(const Layout& bucket, const kernels::QuantiseSpec& spec, index_t payload_bytes)
-      : DenseState(bucket, payload_bytes), plan(bucket, spec) {
+      : DenseState(bucket, payload_bytes), plan(bucket, spec.group, spec.bits(), 1) {
     for (const auto& segment : bucket.segments) kept.push_back(segment.count);
     target.assign(kept.size(), 0);
   }
   index_t scratch_bytes() const override { return plan.scratch_bytes() + static_cast<index_t>(payload.size()); }
 
-  kernels::QuantisePlan plan;
+  kernels::CodePlan plan;
 };
 
 class Qsgd final : public DenseBytes {
@@ -57,10 +56,12 @@ class Qsgd final : public DenseBytes {
   void encode(const Exec& exec, const Step& step, DenseState& state, std::byte* sections) const override {
     const kernels::QuantiseStream stream{step.context.seed, step.context.step,
                                          static_cast<std::uint32_t>(step.context.rank)};
-    state.as<QsgdState>().plan.encode(exec, step.source, stream, shrink(step.source), state.mark(), sections);
+    kernels::quantise(exec, state.as<QsgdState>().plan, m_spec, step.source, stream, shrink(step.source), state.mark(),
+                      sections);
   }
   void decode(const Exec& exec, const Sections& sections, DenseState& state, const Span<float>& out) const override {
-    state.as<QsgdState>().plan.decode_add(exec, sections.at, sections.weight, sections.admission, out);
+    kernels::decode_codes(exec, state.as<QsgdState>().plan, kernels::LinearCodec{m_spec.levels}, sections.at,
+                          sections.weight, sections.admission, out);
   }
   void resize_plans(const Exec& exec, DenseState& state, index_t count) const override {
     state.as<QsgdState>().plan.resize(exec, count);

@@ -71,40 +71,97 @@ struct RowUnpacker {
     warp.each([&](int l) { code[l] &= mask; });
   }
 
- private:
+  /// The next word of every lane.
   KOKKOS_FORCEINLINE_FUNCTION void load(const Warp& warp) {
     warp.each([&](int l) { word[l] = in[l]; });
     in += warp_lanes;
   }
 };
 
+inline constexpr int code_rows = 8;  ///< rows of codes that pack_rows() and unpack_rows() handle together
+
 namespace detail {
+// Codes of 2, 4 and 8 bits never cross words. Eight rows of 2 bits are half a word: the lower or the upper one.
+template <int bits>
+inline constexpr int rows_of_word = bits == 2 ? code_rows : 32 / bits;
+
+template <int bits>
+KOKKOS_FORCEINLINE_FUNCTION void pack_words(const Warp& warp, RowPacker& packer,
+                                            const Lanes<std::uint32_t> (&code)[code_rows]) {
+  constexpr int rows = rows_of_word<bits>, words = code_rows / rows;
+  GRADCOMP_UNROLL
+  for (int w = 0; w < words; ++w) {
+    warp.each([&](int l) {
+      std::uint32_t word = 0;
+      GRADCOMP_UNROLL
+      for (int r = 0; r < rows; ++r) word |= code[w * rows + r][l] << (bits * r);
+      if constexpr (bits == 2) {
+        packer.word[l] |= word << packer.shift;
+      } else {
+        packer.out[w * warp_lanes + l] = word;
+      }
+    });
+  }
+  if constexpr (bits == 2) {
+    packer.shift ^= 16;
+    if (packer.shift != 0) return;
+    warp.each([&](int l) {
+      packer.out[l] = packer.word[l];
+      packer.word[l] = 0;
+    });
+  }
+  packer.out += words * warp_lanes;
+}
+
 template <int bits, class Use>
-KOKKOS_FORCEINLINE_FUNCTION void unpack_words(const Warp& warp, const std::uint32_t* in, const Use& use) {
-  constexpr int rows = 32 / bits, words = 8 / rows;
+KOKKOS_FORCEINLINE_FUNCTION void unpack_words(const Warp& warp, RowUnpacker& unpacker, const Use& use) {
+  constexpr int rows = rows_of_word<bits>, words = code_rows / rows;
+  if constexpr (bits == 2) {
+    if (unpacker.shift == 0) unpacker.load(warp);
+  }
+  const std::uint32_t* const in = unpacker.in;
   warp.each([&](int l) {
     GRADCOMP_UNROLL
     for (int w = 0; w < words; ++w) {
-      const std::uint32_t word = in[w * warp_lanes + l];
+      const std::uint32_t word = bits == 2 ? unpacker.word[l] >> unpacker.shift : in[w * warp_lanes + l];
       GRADCOMP_UNROLL
       for (int r = 0; r < rows; ++r) use(l, (word >> (bits * r)) & ((1u << bits) - 1u), w * rows + r);
     }
   });
+  if constexpr (bits == 2) {
+    unpacker.shift ^= 16;
+  } else {
+    unpacker.in += words * warp_lanes;
+  }
 }
 }  // namespace detail
 
-/// Calls use(l, code, row) for the next 8 rows of 32 codes. Codes of 4 and 8 bits, which never cross words, are
-/// unpacked in registers.
+/// Packs eight rows of 32 codes; codes of 2, 4 and 8 bits in registers.
+KOKKOS_FORCEINLINE_FUNCTION void pack_rows(const Warp& warp, RowPacker& packer,
+                                           const Lanes<std::uint32_t> (&code)[code_rows]) {
+  if (packer.bits == 2) {
+    detail::pack_words<2>(warp, packer, code);
+  } else if (packer.bits == 4) {
+    detail::pack_words<4>(warp, packer, code);
+  } else if (packer.bits == 8) {
+    detail::pack_words<8>(warp, packer, code);
+  } else {
+    GRADCOMP_UNROLL
+    for (int row = 0; row < code_rows; ++row) packer.push(warp, code[row]);
+  }
+}
+
+/// Calls use(l, code, row) for the next eight rows of 32 codes; codes of 2, 4 and 8 bits are unpacked in registers.
 template <class Use>
 KOKKOS_FORCEINLINE_FUNCTION void unpack_rows(const Warp& warp, RowUnpacker& unpacker, const Use& use) {
-  if (unpacker.bits == 4) {
-    detail::unpack_words<4>(warp, unpacker.in, use);
-    unpacker.in += warp_lanes;
+  if (unpacker.bits == 2) {
+    detail::unpack_words<2>(warp, unpacker, use);
+  } else if (unpacker.bits == 4) {
+    detail::unpack_words<4>(warp, unpacker, use);
   } else if (unpacker.bits == 8) {
-    detail::unpack_words<8>(warp, unpacker.in, use);
-    unpacker.in += 2 * warp_lanes;
+    detail::unpack_words<8>(warp, unpacker, use);
   } else {
-    for (int row = 0; row < 8; ++row) {
+    for (int row = 0; row < code_rows; ++row) {
       Lanes<std::uint32_t> code;
       unpacker.pull(warp, code);
       warp.each([&](int l) { use(l, code[l], row); });

@@ -109,8 +109,8 @@ struct EliasReader {
 /// for exec.
 index_t place_streams(const Exec& exec, const std::uint32_t* bits, const Vector<index_t>& starts);
 
-/// Where the streams of a layout are in sections of codes of fixed width (of CodePlan or QuantisePlan, with one scale
-/// per group), and the work space for encoding and decoding.
+/// Where the streams of a layout are in sections of codes of fixed width (of CodePlan, with one scale per group), and
+/// the work space for encoding and decoding.
 class EliasPlan {
  public:
   /// `length`: elements of a group, at most 8192; 0: each segment is one group. `code_bits`: the fixed width.

@@ -61,6 +61,7 @@ void encode_digits(const Exec& exec, const Job& job, const Source& source, const
           const index_t group = piece.group + group_of(start, job.length);
           const auto rule = job.codec.rule(own + group, sent + group, shared[group]);
           Lanes<std::uint32_t> code[draw_rows];
+          prefetch_rows<draw_rows>(source.accumulated() + piece.first + start);
           dither_group(warp, source.accumulated() + piece.first + start, size, rule, key, piece.element + start, code);
           report_group(warp, source, piece.first + start, size, rule, code);
           for (int row = 0; row < D::rows; ++row) {

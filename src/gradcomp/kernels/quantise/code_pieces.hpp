@@ -41,9 +41,10 @@ struct CodePieces {
   Vector<Tail> m_tails;    ///< `tails` is its beginning
 };
 
-/// Packs the codes behind whole blocks; `bytes` is their section.
-template <class Code>
-static void pack_tails(const Exec& exec, const CodePieces& cut, const Vector<Code>& codes, std::uint8_t* bytes) {
+/// Packs the codes behind whole blocks; `section` is theirs.
+static inline void pack_tails(const Exec& exec, const CodePieces& cut, const Vector<std::uint16_t>& codes,
+                              std::byte* section) {
+  auto* const bytes = reinterpret_cast<std::uint8_t*>(section);
   const auto tails = cut.tails;
   const int bits = cut.bits;
   for_warps(

@@ -26,6 +26,26 @@ struct CodePlan : CodePieces {
 /// CodePlan::bytes() without a plan: sum over segments of 4 words ceil(n / length) + ceil(n bits / 8).
 index_t coded_bytes(const Layout& layout, index_t length, int bits, int scale_words);
 
+/// Packs the codes of elements start .. start + size - 1 of a piece, 256 at most; `start` is a multiple of 256. Those
+/// behind whole blocks wait in `tail_codes`.
+KOKKOS_FORCEINLINE_FUNCTION void pack_codes(const Warp& warp, RowPacker& packer, const CodePieces::Piece& piece,
+                                            index_t start, index_t size, const Lanes<std::uint32_t> (&code)[draw_rows],
+                                            const Vector<std::uint16_t>& tail_codes) {
+  if (start + draw_elements <= piece.whole) return pack_rows(warp, packer, code);
+  GRADCOMP_UNROLL
+  for (int row = 0; row < draw_rows; ++row) {
+    const index_t e = start + row * warp_lanes;
+    if (e < piece.whole) {
+      packer.push(warp, code[row]);
+    } else {
+      warp.each([&](int l) {
+        if (row * warp_lanes + l < size)
+          tail_codes(piece.tail_code + e + l - piece.whole) = static_cast<std::uint16_t>(code[row][l]);
+      });
+    }
+  }
+}
+
 /// Writes the codes of a behind the scales that already lie at `out`, with which receivers decode, and leaves
 /// a - decoded in the memory. `own`: the scales in which a is measured, plan.scale_count() words. If `form` is true,
 /// this is the first touch of the source, which notes elements that are not finite in `mark`.
@@ -50,27 +70,20 @@ static void encode_codes(const Exec& exec, const CodePlan& plan, const Codec& co
           const index_t end = start + draw_elements < piece.count ? start + draw_elements : piece.count;
           const index_t group = piece.group + group_of(start, length);
           const auto rule = codec.rule(own + group * Codec::words, scales + group * Codec::words);
-          if (form) accumulate_rows(warp, source, piece.first + start, end - start, bad, [](int, float, int) {});
+          if (form) {
+            accumulate_rows(warp, source, piece.first + start, end - start, bad, [](int, float, int) {});
+          } else {
+            prefetch_rows<draw_rows>(source.accumulated() + piece.first + start);
+          }
           Lanes<std::uint32_t> code[draw_rows];
           dither_group(warp, source.accumulated() + piece.first + start, end - start, rule, key, piece.element + start,
                        code);
           report_group(warp, source, piece.first + start, end - start, rule, code);
-          GRADCOMP_UNROLL
-          for (int row = 0; row < draw_rows; ++row) {
-            const index_t e = start + row * warp_lanes;
-            if (e < piece.whole) {
-              packer.push(warp, code[row]);
-            } else {
-              warp.each([&](int l) {
-                if (e + l < end)
-                  tail_codes(piece.tail_code + e + l - piece.whole) = static_cast<std::uint16_t>(code[row][l]);
-              });
-            }
-          }
+          pack_codes(warp, packer, piece, start, end - start, code, tail_codes);
         }
         if (form) note_bad(warp, bad, mark);
       });
-  pack_tails(exec, plan, tail_codes, reinterpret_cast<std::uint8_t*>(words + plan.words));
+  pack_tails(exec, plan, tail_codes, out + 4 * plan.scale_count() + 4 * plan.words);
 }
 
 /// out += weight * decoded if the payload is admitted, from plan.bytes() bytes at `in` (aligned to 4). Codes and scales
@@ -82,7 +95,7 @@ static void decode_codes(const Exec& exec, const CodePlan& plan, const Codec& co
   const auto* const words = reinterpret_cast<const std::uint32_t*>(in + 4 * plan.scale_count());
   const auto* const tail_bytes = reinterpret_cast<const std::uint8_t*>(words + plan.words);
   const auto pieces = plan.pieces;
-  const index_t length = plan.length;
+  const index_t length = plan.length, unit = length > 0 && length < draw_elements ? length : draw_elements;
   const int bits = plan.bits;
   for_warps(
       "gradcomp::kernels::decode_codes", exec, static_cast<index_t>(pieces.size()),
@@ -92,14 +105,14 @@ static void decode_codes(const Exec& exec, const CodePlan& plan, const Codec& co
         RowUnpacker unpacker{words + piece.word, bits};
         Lanes<std::int32_t> bad;
         warp.each([&](int l) { bad[l] = 0; });
-        for (index_t start = 0; start < piece.count; start += draw_elements) {
-          const index_t end = start + draw_elements < piece.count ? start + draw_elements : piece.count;
+        for (index_t start = 0; start < piece.count; start += unit) {
+          const index_t end = start + unit < piece.count ? start + unit : piece.count;
           const float* const scale = scales + (piece.group + group_of(start, length)) * Codec::words;
           const auto rule = codec.rule(scale, scale);
           const bool good = codec.good(scale);
           warp.each([&](int l) { bad[l] += good ? 0 : 1; });
           index_t e = start;
-          if (start + draw_elements <= piece.whole) {
+          if (end - start == draw_elements && end <= piece.whole) {
             float* const target = out.data() + piece.first + start;
             prefetch_rows<draw_rows>(target);
             unpack_rows(warp, unpacker, [&](int l, std::uint32_t code, int row) {

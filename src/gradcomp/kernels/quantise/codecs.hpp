@@ -6,6 +6,7 @@
 //   rule.position(a): level + fraction     rule.code(level, a): the code     rule.value(code): the decoded value
 // Every valid() code with a good() scale decodes to a finite value.
 #include "gradcomp/kernels/quantise/dither_lanes.hpp"
+#include "gradcomp/kernels/quantise/groups.hpp"
 
 namespace gradcomp::kernels {
 
@@ -16,6 +17,13 @@ KOKKOS_INLINE_FUNCTION float bounded_norm(float norm, float largest) {
   if (largest == 0) return 0;
   const float v = norm > largest ? norm : largest;
   return v < smallest_norm ? smallest_norm : v > largest_norm ? largest_norm : v;
+}
+
+/// Bits of the codes 0 .. 2 levels: ceil(log2(2 levels + 1)).
+constexpr int signed_code_bits(int levels) {
+  int bits = 1;
+  while ((1 << bits) < 2 * levels + 1) ++bits;
+  return bits;
 }
 
 /// Levels 0, v/s, ..., v of |a|. Code 0 is zero, 2q is +q, and 2q - 1 is -q. One word: v. |a| above the sender's own v

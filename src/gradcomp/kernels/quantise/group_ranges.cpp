@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "gradcomp/kernels/lanes/arrays.hpp"
-#include "gradcomp/kernels/quantise/quantise_lanes.hpp"
+#include "gradcomp/kernels/quantise/dither_lanes.hpp"
 
 namespace gradcomp::kernels {
 namespace {
@@ -32,13 +32,15 @@ KOKKOS_FORCEINLINE_FUNCTION Range chunk_range(const Warp& warp, const Source& so
     sum[l] = squares[l] = 0;
     high[l] = negative[l] = -largest_float;
   });
-  accumulate_rows(warp, source, i, size, bad, [&](int l, float a, int row) {
-    const bool inside = row * warp_lanes + l < size;
+  const auto add = [&](int l, float a, bool inside) {
     sum[l] += a;
     squares[l] += a * a;
     high[l] = inside && a > high[l] ? a : high[l];
     negative[l] = inside && -a > negative[l] ? -a : negative[l];
-  });
+  };
+  const index_t last = size % warp_lanes, rows = size - last;  // only lanes of the last row may be outside
+  accumulate_rows(warp, source, i, rows, bad, [&](int l, float a, int) { add(l, a, true); });
+  accumulate_rows(warp, source, i + rows, last, bad, [&](int l, float a, int) { add(l, a, l < last); });
   Range range;
   range.count = size;
   range.high = warp.max(high);

@@ -17,6 +17,7 @@ void encode_levels(const Exec& exec, const CodePlan& plan, const LinearCodec& co
           const index_t group = piece.group + group_of(start, length);
           const auto rule = codec.rule(own + group, sent + group, shared[group]);
           Lanes<std::uint32_t> code[draw_rows];
+          prefetch_rows<draw_rows>(source.accumulated() + piece.first + start);
           dither_group(warp, source.accumulated() + piece.first + start, end - start, rule, key, piece.element + start,
                        code);
           report_group(warp, source, piece.first + start, end - start, rule, code);

@@ -1,5 +1,5 @@
-// For every width and tail, unpacking is the inverse of packing, exactly ceil(n bits / 8) bytes are used, and the words
-// are those of a serial description of the format.
+// For every width and tail, unpacking is the inverse of packing, row by row and in eights. Exactly ceil(n bits / 8)
+// bytes are used, and the words are those of a serial description of the format.
 #include "gradcomp/kernels/pack/bit_pack.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,8 @@ struct Packed {
 };
 
 // These are free functions, because nvcc refuses device lambdas inside the bodies of tests.
-Packed pack(const Bytes& codes, int bits) {
+// Packs eight rows at a time if `together`.
+Packed pack(const Bytes& codes, int bits, bool together = true) {
   const CodeBlock block(bits);
   const auto n = static_cast<index_t>(codes.size());
   const index_t whole = block.whole(n);
@@ -26,9 +27,17 @@ Packed pack(const Bytes& codes, int bits) {
   for_warps(
       "gradcomp::tests::pack", Exec(), 1, KOKKOS_LAMBDA(const Warp& warp, index_t) {
         RowPacker packer{packed.words.data(), bits};
-        for (index_t row = 0; row < whole; row += warp_lanes) {
+        index_t e = 0;
+        for (; together && e + code_rows * warp_lanes <= whole; e += code_rows * warp_lanes) {
+          Lanes<std::uint32_t> code[code_rows];
+          GRADCOMP_UNROLL
+          for (int row = 0; row < code_rows; ++row)
+            warp.each([&](int l) { code[row][l] = codes(e + row * warp_lanes + l); });
+          pack_rows(warp, packer, code);
+        }
+        for (; e < whole; e += warp_lanes) {
           Lanes<std::uint32_t> code;
-          warp.each([&](int l) { code[l] = codes(row + l); });
+          warp.each([&](int l) { code[l] = codes(e + l); });
           packer.push(warp, code);
         }
       });
@@ -39,17 +48,23 @@ Packed pack(const Bytes& codes, int bits) {
   return packed;
 }
 
-Bytes unpack(const Packed& packed, index_t n, int bits) {
+Bytes unpack(const Packed& packed, index_t n, int bits, bool together = true) {
   const CodeBlock block(bits);
   const index_t whole = block.whole(n);
   const Bytes codes("codes", static_cast<std::size_t>(n));
   for_warps(
       "gradcomp::tests::unpack", Exec(), 1, KOKKOS_LAMBDA(const Warp& warp, index_t) {
         RowUnpacker unpacker{packed.words.data(), bits};
-        for (index_t row = 0; row < whole; row += warp_lanes) {
+        index_t e = 0;
+        for (; together && e + code_rows * warp_lanes <= whole; e += code_rows * warp_lanes) {
+          unpack_rows(warp, unpacker, [&](int l, std::uint32_t code, int row) {
+            codes(e + row * warp_lanes + l) = static_cast<std::uint8_t>(code);
+          });
+        }
+        for (; e < whole; e += warp_lanes) {
           Lanes<std::uint32_t> code;
           unpacker.pull(warp, code);
-          warp.each([&](int l) { codes(row + l) = static_cast<std::uint8_t>(code[l]); });
+          warp.each([&](int l) { codes(e + l) = static_cast<std::uint8_t>(code[l]); });
         }
       });
   Kokkos::parallel_for(
@@ -81,11 +96,14 @@ TEST(BitPack, RoundTripInExactlyTheBytesOfTheFormula) {
   for (int bits = 1; bits <= 8; ++bits) {
     for (const index_t n : sizes()) {
       const Bytes codes = random_codes(n, bits, static_cast<unsigned>(n));
-      const Packed packed = pack(codes, bits);
-      ASSERT_EQ(static_cast<index_t>(4 * packed.words.size() + packed.tail.size()), (n * bits + 7) / 8);
       const auto expected = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), codes);
-      const auto result = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), unpack(packed, n, bits));
-      for (std::size_t i = 0; i < result.size(); ++i) ASSERT_EQ(result(i), expected(i)) << bits << " " << n << " " << i;
+      for (const bool together : {false, true}) {
+        const Packed packed = pack(codes, bits, !together);
+        ASSERT_EQ(static_cast<index_t>(4 * packed.words.size() + packed.tail.size()), (n * bits + 7) / 8);
+        const auto result = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), unpack(packed, n, bits, together));
+        for (std::size_t i = 0; i < result.size(); ++i)
+          ASSERT_EQ(result(i), expected(i)) << bits << " " << n << " " << i << " " << together;
+      }
     }
   }
 }
@@ -96,14 +114,16 @@ TEST(BitPack, WordsAreVertical) {
     const CodeBlock block(bits);
     const index_t n = 3 * block.codes();
     const Bytes codes = random_codes(n, bits, 5);
-    const auto words = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), pack(codes, bits).words);
     const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), codes);
-    for (index_t i = 0; i < n; ++i) {
-      const index_t b = i / block.codes(), row = i % block.codes() / 32, lane = i % 32;
-      for (int k = 0; k < bits; ++k) {
-        const index_t bit = row * bits + k;
-        const auto word = words(static_cast<std::size_t>((b * block.words + bit / 32) * 32 + lane));
-        ASSERT_EQ((word >> (bit % 32)) & 1u, (host(static_cast<std::size_t>(i)) >> k) & 1u) << bits << " " << i;
+    for (const bool together : {false, true}) {
+      const auto words = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), pack(codes, bits, together).words);
+      for (index_t i = 0; i < n; ++i) {
+        const index_t b = i / block.codes(), row = i % block.codes() / 32, lane = i % 32;
+        for (int k = 0; k < bits; ++k) {
+          const index_t bit = row * bits + k;
+          const auto word = words(static_cast<std::size_t>((b * block.words + bit / 32) * 32 + lane));
+          ASSERT_EQ((word >> (bit % 32)) & 1u, (host(static_cast<std::size_t>(i)) >> k) & 1u) << bits << " " << i;
+        }
       }
     }
   }

@@ -43,12 +43,6 @@ inline int levels_of(const ParameterValues& options) {
   const index_t levels = options.integer("levels");
   return static_cast<int>(levels > 0 ? levels : (index_t{1} << (options.integer("bits") - 1)) - 1);
 }
-/// ceil(log2(2 levels + 1))
-inline int bits_of(int levels) {
-  kernels::QuantiseSpec spec;
-  spec.levels = levels;
-  return spec.bits();
-}
 
 /// The Scheme of Coded for levels of a norm, with the options of dithering_parameters(). Excess::of(levels, n) is w.
 template <class LevelCodec, class Excess>
@@ -64,7 +58,7 @@ struct DitheringScheme {
   static DitheringScheme from(const ParameterValues& options) {
     DitheringScheme scheme;
     scheme.codec.levels = levels_of(options);
-    scheme.bits = bits_of(scheme.codec.levels);
+    scheme.bits = kernels::signed_code_bits(scheme.codec.levels);
     scheme.length = group_length(options);
     scheme.shrinks = options.text("scale") == "auto";
     scheme.scales.max_norm = options.text("norm") == "max";
