@@ -6,8 +6,15 @@
 
 namespace gradcomp::kernels {
 
-/// Admission::admits(), for a unit that adds to each of the `count` elements at `target` once, and to no others. They
-/// become 0 if the payload is the first of a sum and is not admitted.
+/// Admission::admits(). One lane counts a payload that is not admitted.
+KOKKOS_FORCEINLINE_FUNCTION bool admits(const Warp& warp, const Admission& admission, bool first) {
+  if (admission.admits(false)) return true;
+  if (first) warp.once([&] { admission.admits(true); });
+  return false;
+}
+
+/// The same for a unit that adds to each of the `count` elements at `target` once, and to no others. They become 0 if
+/// the payload is the first of a sum and is not admitted.
 KOKKOS_FORCEINLINE_FUNCTION bool may_add(const Warp& warp, const Admission& admission, bool first, float* target,
                                          index_t count) {
   if (admission.admits(false)) return true;
@@ -15,7 +22,7 @@ KOKKOS_FORCEINLINE_FUNCTION bool may_add(const Warp& warp, const Admission& admi
     fill_zero(warp, target, count);
     warp.sync();
   }
-  return admission.admits(first);
+  return admits(warp, admission, first);
 }
 
 /// Adds value(l, load(e)) to each of `count` elements at `target`, on lane l = e mod 32.

@@ -4,7 +4,7 @@
 
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/core/source.hpp"
-#include "gradcomp/kernels/lanes/prefetch.hpp"
+#include "gradcomp/kernels/lanes/note.hpp"
 
 namespace gradcomp::kernels {
 namespace {
@@ -107,7 +107,7 @@ void sum_messages(const Exec& exec, const SparseMessages& messages, bool from_ze
           for (int m = 0; m < messages.count; ++m) {
             const SparseEntries entries(messages.message[m], messages, n > 0 ? out.data() : nullptr);
             warp.sync();
-            if (!entries.admission.admits(begin == 0)) continue;
+            if (!admits(warp, entries.admission, begin == 0)) continue;
             // Every entry belongs to one block, however wrong the indices are.
             const float weight = messages.message[m].weight;
             const index_t from = begin == 0       ? 0
