@@ -5,7 +5,7 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/read_back.hpp"
-#include "gradcomp/kernels/lanes/lanes.hpp"
+#include "gradcomp/kernels/lanes/teams.hpp"
 
 namespace gradcomp::coders {
 namespace {
@@ -14,22 +14,18 @@ constexpr index_t chunk_count(index_t symbols) { return (symbols + symbols_per_c
 
 /// Counts the symbols in `result`. Each team first counts 32 chunks in its scratch, as in kernels/select/radix.cpp.
 void count_symbols(const Exec& exec, const std::uint8_t* symbols, index_t count, const Vector<std::uint64_t>& result) {
-  using Policy = Kokkos::TeamPolicy<Exec>;
-  using Scratch = Kokkos::View<std::uint32_t*, Exec::scratch_memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  using Scratch = kernels::TeamArray<std::uint32_t*>;
   constexpr index_t per_group = 32 * symbols_per_chunk;
-  const int team_size = kernels::lanes_are_threads ? 256 : 1;
-  const auto league = static_cast<int>((count + per_group - 1) / per_group);
   Kokkos::deep_copy(exec, result, std::uint64_t{0});
-  Kokkos::parallel_for(
-      "gradcomp::coders::count_symbols",
-      Policy(exec, league, team_size).set_scratch_size(0, Kokkos::PerTeam(Scratch::shmem_size(256))),
-      KOKKOS_LAMBDA(const Policy::member_type& team) {
+  kernels::for_teams<kernels::lanes_are_threads ? 256 : 1>(
+      "gradcomp::coders::count_symbols", exec, (count + per_group - 1) / per_group, Scratch::shmem_size(256),
+      KOKKOS_LAMBDA(const kernels::Team& team) {
         const index_t begin = team.league_rank() * per_group, left = count - begin;
         const Scratch counts(team.team_scratch(0), 256);
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, 256), [&](int b) { counts(b) = 0; });
+        kernels::for_each_of_team(team, 256, [&](int b) { counts(b) = 0; });
         team.team_barrier();
         const auto size = static_cast<int>(left < per_group ? left : per_group);
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, size), [&](int i) {
+        kernels::for_each_of_team(team, size, [&](int i) {
           std::uint32_t& symbol = counts(symbols[begin + i]);  // outside of the branch, as nvcc demands of a capture
           if constexpr (kernels::lanes_are_threads) {
             Kokkos::atomic_inc(&symbol);
@@ -38,7 +34,7 @@ void count_symbols(const Exec& exec, const std::uint8_t* symbols, index_t count,
           }
         });
         team.team_barrier();
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, 256), [&](int b) {
+        kernels::for_each_of_team(team, 256, [&](int b) {
           if (counts(b) != 0) Kokkos::atomic_add(&result(b), static_cast<std::uint64_t>(counts(b)));
         });
       });

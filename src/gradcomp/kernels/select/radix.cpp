@@ -5,6 +5,7 @@
 
 #include "gradcomp/core/copies.hpp"
 #include "gradcomp/core/shared.hpp"
+#include "gradcomp/kernels/lanes/teams.hpp"
 #include "gradcomp/kernels/select/candidate_rows.hpp"
 
 namespace gradcomp::kernels {
@@ -48,20 +49,16 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_wide(const SegmentSearch& search, Radix::Tar
 /// of a host's one-thread team), because atomics on the result cost a host 5 ns each. One thread needs none.
 void histogram(const Exec& exec, const Vector<TileGroup>& groups, const Runs& runs,
                const Vector<SegmentSearch>& searches, Radix::Target target, const Vector<std::uint32_t>& result) {
-  using Policy = Kokkos::TeamPolicy<Exec>;
-  using Scratch = Kokkos::View<std::uint32_t*, Exec::scratch_memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  const int team_size = lanes_are_threads ? 256 : 1;
-  const auto league = static_cast<int>(groups.size());
+  using Scratch = TeamArray<std::uint32_t*>;
   const bool alone = !lanes_are_threads && exec.concurrency() == 1;  // no team at work beside this one
-  Kokkos::parallel_for(
-      "gradcomp::kernels::radix_histogram",
-      Policy(exec, league, team_size).set_scratch_size(0, Kokkos::PerTeam(Scratch::shmem_size(bins))),
-      KOKKOS_LAMBDA(const Policy::member_type& team) {
+  for_teams<lanes_are_threads ? 256 : 1>(
+      "gradcomp::kernels::radix_histogram", exec, static_cast<index_t>(groups.size()), Scratch::shmem_size(bins),
+      KOKKOS_LAMBDA(const Team& team) {
         const TileGroup group = groups(team.league_rank());
         const SegmentSearch search = searches(group.segment);
         if (!is_wide(search, target)) return;
         const Scratch counts(team.team_scratch(0), bins);
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, bins), [&](int b) { counts(b) = 0; });
+        for_each_of_team(team, bins, [&](int b) { counts(b) = 0; });
         team.team_barrier();
         const int shift = bin_shift(search);
         constexpr int width = lanes_are_threads ? warp_lanes : 1;  // of a device's team, each warp takes a tile
@@ -76,7 +73,7 @@ void histogram(const Exec& exec, const Vector<TileGroup>& groups, const Runs& ru
         }
         team.team_barrier();
         std::uint32_t* const sums = result.data() + group.segment * bins;
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, bins), [&](int b) {
+        for_each_of_team(team, bins, [&](int b) {
           if (alone) {
             sums[b] += counts(b);
           } else if (counts(b) != 0) {

@@ -2,7 +2,7 @@
 // The kernel of gemm_device.hpp. A team computes 32 x 32 elements of a product from tiles in its scratch memory, which
 // it loads along the direction that is contiguous. A place is the 4 x 4 elements that one thread of a device computes.
 // If a team has fewer threads than places, each thread takes several places, with the same sums in the same order.
-#include "gradcomp/kernels/lanes/lanes.hpp"
+#include "gradcomp/kernels/lanes/teams.hpp"
 #include "gradcomp/nn/gemm/gemm.hpp"
 
 namespace gradcomp::nn::device {
@@ -14,11 +14,9 @@ class TileProduct {
   static constexpr int tile = 32, depth = 16;
   static constexpr int side = 8, places = side * side, share = tile / side;
   static_assert(places % team_threads == 0);
-  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<places>>;
-  using Member = typename Policy::member_type;
+  using Team = kernels::Team;
   /// The additional column avoids that all accesses in one direction of loading go to the same bank of shared memory.
-  using Scratch = Kokkos::View<T[depth][tile + 1], Kokkos::LayoutRight, Exec::scratch_memory_space,
-                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  using Scratch = kernels::TeamArray<T[depth][tile + 1]>;
 
   TileProduct(index_t inner, const MatrixGrid<const T>& a, const MatrixGrid<const T>& b, const MatrixGrid<T>& c,
               const GemmStart<T>& start)
@@ -32,7 +30,7 @@ class TileProduct {
 
   index_t tiles() const { return m_row_tiles * m_column_tiles; }
 
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
     const index_t each = m_row_tiles * m_column_tiles;
     const index_t product = team.league_rank() / each, place = team.league_rank() % each;
     const index_t outer = product / m_inner, inner = product % m_inner;
@@ -57,7 +55,7 @@ class TileProduct {
  private:
   static constexpr int each_thread = places / team_threads;  ///< places per thread
 
-  static KOKKOS_INLINE_FUNCTION int place_of(const Member& team, int n) { return team.team_rank() + n * team_threads; }
+  static KOKKOS_INLINE_FUNCTION int place_of(const Team& team, int n) { return team.team_rank() + n * team_threads; }
 
   KOKKOS_INLINE_FUNCTION void begin(const Matrix<T>& c, index_t row, index_t column, int p,
                                     T (&sums)[share][share]) const {
@@ -117,9 +115,8 @@ void multiply_tiles(const Exec& exec, index_t outer, index_t inner, const Matrix
   const Product product(inner, a, b, c, start);
   const index_t teams = outer * inner * product.tiles();
   if (teams == 0) return;
-  typename Product::Policy policy(exec, static_cast<int>(teams), team_threads);
-  policy.set_scratch_size(0, Kokkos::PerTeam(2 * Product::Scratch::shmem_size()));
-  Kokkos::parallel_for("gradcomp::nn::gemm_tiles", policy, product);
+  kernels::for_teams<team_threads>("gradcomp::nn::gemm_tiles", exec, teams, 2 * Product::Scratch::shmem_size(),
+                                   product);
 }
 
 }  // namespace gradcomp::nn::device

@@ -1,6 +1,6 @@
 #pragma once
 // Sums over the images of a batch for devices, where one thread per channel would leave most of the device idle.
-#include "gradcomp/kernels/lanes/lanes.hpp"
+#include "gradcomp/kernels/lanes/teams.hpp"
 #include "gradcomp/nn/maps.hpp"
 
 namespace gradcomp::nn::device {
@@ -10,16 +10,13 @@ namespace gradcomp::nn::device {
 template <class Finish, int threads>
 struct ChannelsTeam {
   static constexpr int width = threads < 32 ? 1 : 32;  ///< channels per team
-  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<threads>>;
-  using Member = typename Policy::member_type;
-  using Scratch = Kokkos::View<double[2][threads], Kokkos::LayoutRight, Exec::scratch_memory_space,
-                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  using Scratch = kernels::TeamArray<double[2][threads]>;
 
   Span<const double> sums;
   int images, channels;
   Finish finish;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+  KOKKOS_INLINE_FUNCTION void operator()(const kernels::Team& team) const {
     const Scratch parts(team.team_scratch(0));
     const int thread = team.team_rank(), channel = team.league_rank() * width + thread % width;
     double first = 0, second = 0;
@@ -45,9 +42,8 @@ template <int threads = kernels::lanes_are_threads ? 256 : 1, class Finish>
 void for_channels(const char* label, const Exec& exec, const Span<const double>& sums, int images, int channels,
                   const Finish& finish) {
   using Team = ChannelsTeam<Finish, threads>;
-  typename Team::Policy policy(exec, (channels + Team::width - 1) / Team::width, threads);
-  policy.set_scratch_size(0, Kokkos::PerTeam(Team::Scratch::shmem_size()));
-  Kokkos::parallel_for(label, policy, Team{sums, images, channels, finish});
+  kernels::for_teams<threads>(label, exec, (channels + Team::width - 1) / Team::width, Team::Scratch::shmem_size(),
+                              Team{sums, images, channels, finish});
 }
 
 }  // namespace gradcomp::nn::device

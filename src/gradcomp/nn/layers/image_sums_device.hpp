@@ -1,6 +1,6 @@
 #pragma once
 // The sums of image_sums.hpp for devices, where one thread per image and channel would leave most of the device idle.
-#include "gradcomp/kernels/lanes/lanes.hpp"
+#include "gradcomp/kernels/lanes/teams.hpp"
 #include "gradcomp/nn/maps.hpp"
 
 namespace gradcomp::nn::device {
@@ -9,16 +9,13 @@ namespace gradcomp::nn::device {
 /// memory, and the team works on several pixels at a time if it has more threads than there are channels.
 template <class T, int threads>
 struct ImageSumsTeam {
-  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<threads>>;
-  using Member = typename Policy::member_type;
-  using Scratch = Kokkos::View<double[2][threads], Kokkos::LayoutRight, Exec::scratch_memory_space,
-                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  using Scratch = kernels::TeamArray<double[2][threads]>;
 
   Maps<const T> a, b;
   Span<const T> mean;
   Span<double> sums;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+  KOKKOS_INLINE_FUNCTION void operator()(const kernels::Team& team) const {
     const Scratch parts(team.team_scratch(0));
     const int image = team.league_rank(), thread = team.team_rank(), channels = a.channels;
     const int width = channels < threads ? channels : threads, together = threads / width;
@@ -55,9 +52,8 @@ void image_sums(const Exec& exec, const Maps<const T>& a, const Maps<const T>& b
                 const Span<double>& sums) {
   using Team = ImageSumsTeam<T, threads>;
   if (a.images == 0) return;
-  typename Team::Policy policy(exec, a.images, threads);
-  policy.set_scratch_size(0, Kokkos::PerTeam(Team::Scratch::shmem_size()));
-  Kokkos::parallel_for("gradcomp::nn::image_sums", policy, Team{a, b, mean, sums});
+  kernels::for_teams<threads>("gradcomp::nn::image_sums", exec, a.images, Team::Scratch::shmem_size(),
+                              Team{a, b, mean, sums});
 }
 
 }  // namespace gradcomp::nn::device
