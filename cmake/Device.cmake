@@ -5,12 +5,18 @@ if(Kokkos_ENABLE_CUDA)
 elseif(Kokkos_ENABLE_HIP)
   set(GRADCOMP_DEVICE_FOUND hip)
 endif()
-if(NOT GRADCOMP_DEVICE MATCHES "^(any|host|cuda|hip)$")
-  message(FATAL_ERROR "GRADCOMP_DEVICE is '${GRADCOMP_DEVICE}'; allowed: any, host, cuda, hip")
+if(NOT GRADCOMP_DEVICE MATCHES "^(any|host|lanes|cuda|hip)$")
+  message(FATAL_ERROR "GRADCOMP_DEVICE is '${GRADCOMP_DEVICE}'; allowed: any, host, lanes, cuda, hip")
 endif()
-if(NOT GRADCOMP_DEVICE STREQUAL "any" AND NOT GRADCOMP_DEVICE STREQUAL GRADCOMP_DEVICE_FOUND)
+string(REPLACE lanes host wanted "${GRADCOMP_DEVICE}")
+if(NOT wanted STREQUAL "any" AND NOT wanted STREQUAL GRADCOMP_DEVICE_FOUND)
   message(FATAL_ERROR "GRADCOMP_DEVICE=${GRADCOMP_DEVICE} needs a Kokkos built for that device, but the Kokkos in "
     "${Kokkos_DIR} has: ${Kokkos_DEVICES}")
+endif()
+
+# The device branches of kernels, run by a host: every thread is a fibre (docs/testing.md).
+if(GRADCOMP_DEVICE STREQUAL "lanes")
+  add_compile_definitions(GRADCOMP_LANES)
 endif()
 
 # nvcc behind Kokkos' nvcc_wrapper warns about conversions to const that are never called, because the type is const already.
@@ -27,12 +33,16 @@ if(NOT GRADCOMP_DEVICE_FOUND STREQUAL "host") # nvcc reads no precompiled header
 endif()
 
 # gradcomp_device_sources(<variable>): removes `*_host.cpp` from the list in a build for a GPU. These files hold the
-# variants of a kernel that only a host runs (`if constexpr (device_is_host)`); they launch host code on Exec.
+# variants of a kernel that only a host runs (`if constexpr (device_is_host)`); they launch host code on Exec. And the
+# fibres, where they do not run.
 function(gradcomp_device_sources variable)
   if(NOT GRADCOMP_DEVICE_FOUND STREQUAL "host")
     list(FILTER ${variable} EXCLUDE REGEX "_host\\.cpp$")
-    set(${variable} ${${variable}} PARENT_SCOPE)
   endif()
+  if(NOT GRADCOMP_DEVICE STREQUAL "lanes")
+    list(FILTER ${variable} EXCLUDE REGEX "/fibres\\.cpp$")
+  endif()
+  set(${variable} ${${variable}} PARENT_SCOPE)
 endfunction()
 
 # gradcomp_no_contraction(<target>): no compiler may fuse a product and a sum into one rounding, neither on the host nor

@@ -16,7 +16,13 @@ check_arguments() {
   case $verb in
     help | --help | -h | demo | bench | sanitize | device-check | mutate) ;;
     test)
-      [[ ${1:--} == -* ]] || [ -e "$project/src/gradcomp/compressors/$1.cpp" ] ||
+      local program
+      if [ "${1:-}" = lanes ]; then
+        for program in "${@:2}"; do
+          [[ " ${lanes_tests[*]} " == *" $program "* ]] || usage_error "test lanes takes some of ${lanes_tests[*]}, not '$program'"
+        done
+      fi
+      [[ ${1:--} == @(-*|lanes) ]] || [ -e "$project/src/gradcomp/compressors/$1.cpp" ] ||
         usage_error "test takes a method, or arguments of ctest such as -R $1; there is no method '$1'"
       ;;
     shell | docs | lint) [ $# = 0 ] || usage_error "$verb takes no arguments" ;;
@@ -52,6 +58,7 @@ check_arguments() {
   is_preset "${GRADCOMP_PRESET:-openmp}" || usage_error "no preset '$GRADCOMP_PRESET': there are ${presets[*]}"
   [[ ${GRADCOMP_JOBS:-1} =~ ^[1-9][0-9]*$ ]] || usage_error "GRADCOMP_JOBS must be a number, not '$GRADCOMP_JOBS'"
   [[ ${OMP_NUM_THREADS:-1} =~ ^[1-9][0-9]*$ ]] || usage_error "OMP_NUM_THREADS must be one number, not '$OMP_NUM_THREADS'"
+  [[ ${GRADCOMP_LANES_SEED:-1} =~ ^[0-9]{1,19}$ ]] || usage_error "GRADCOMP_LANES_SEED must be a number, not '$GRADCOMP_LANES_SEED'"
   [[ ${GRADCOMP_KOKKOS_KERNELS:-OFF} =~ ^(ON|OFF)$ ]] || usage_error "GRADCOMP_KOKKOS_KERNELS must be ON or OFF, not '$GRADCOMP_KOKKOS_KERNELS'"
   [[ ${GRADCOMP_NCCL:-OFF} =~ ^(ON|OFF)$ ]] || usage_error "GRADCOMP_NCCL must be ON or OFF, not '$GRADCOMP_NCCL'"
   case ${GRADCOMP_TOOLCHAIN:-auto} in

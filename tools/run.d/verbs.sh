@@ -126,8 +126,20 @@ test_presets() { # test_presets "PRESET..." [CTEST ARGUMENTS]
   return "$status"
 }
 
+# The programs whose kernels have lanes, in the build where every lane is a fibre.
+test_lanes() { # test_lanes [PROGRAM...]
+  local programs=("$@")
+  [ $# -gt 0 ] || programs=("${lanes_tests[@]}")
+  build lanes "${programs[@]}"
+  mpi_environment 1 1
+  export OMP_PROC_BIND=false ASAN_OPTIONS=detect_leaks=0 CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$(cores)} # leaks: as below
+  ctest --test-dir "$project/build/lanes" --output-on-failure -R "^($(IFS='|' && echo "${programs[*]}"))\\.part"
+}
+
 verb_test() {
-  if [ $# = 1 ] && [[ $1 != -* ]]; then
+  if [ "${1:-}" = lanes ]; then
+    test_lanes "${@:2}"
+  elif [ $# = 1 ] && [[ $1 != -* ]]; then
     test_method "$1"
   elif [ -d /opt/trilinos/usr ]; then
     test_presets 'openmp serial-kk' "$@"

@@ -10,6 +10,9 @@
 #include <type_traits>
 
 #include "gradcomp/core/types.hpp"
+#ifdef GRADCOMP_LANES
+#include "gradcomp/kernels/lanes/fibres.hpp"
+#endif
 
 /// Put it in front of a loop of at most 8 steps whose values must stay in registers.
 #if defined(__CUDACC__) || defined(__clang__)
@@ -22,8 +25,12 @@ namespace gradcomp::kernels {
 
 inline constexpr int warp_lanes = 32;
 
-/// Whether every lane is a thread of its own, as on devices.
+/// Whether every lane is a thread of its own, as on devices, and in the build `lanes` a fibre of a host.
+#ifdef GRADCOMP_LANES
+inline constexpr bool lanes_are_threads = true;
+#else
 inline constexpr bool lanes_are_threads = !std::is_same_v<Exec, HostExec>;
+#endif
 
 /// One T per lane. Use it only for local variables of kernels, since its size differs between hosts and devices.
 template <class T>
@@ -129,8 +136,6 @@ struct HostWarp {
   }
 };
 
-using WarpPolicy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<256, 2>>;
-
 /// The instructions that 32 threads of a device have together. Kokkos' vector ranges stand for loops of any length:
 /// with them, a compiler neither keeps several loads of a kernel in flight nor removes the loop. A wavefront of HIP has
 /// 64 threads, two of our warps. Hosts call count() alone; the others only have to compile for them.
@@ -172,6 +177,22 @@ KOKKOS_FORCEINLINE_FUNCTION T of_lane(T x, int from) {
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T of_partner(T x, int distance) {
   return __shfl_xor(x, distance, warp_lanes);
+}
+#elif defined(GRADCOMP_LANES)
+inline int lane() { return fibres::thread() % warp_lanes; }
+inline void sync() { fibres::sync(); }
+inline std::uint32_t ballot(bool x) { return fibres::ballot(x); }
+template <class T>
+void count(T* at) {
+  ++*at;
+}
+template <class T>
+T of_lane(T x, int from) {
+  return fibres::shuffle(x, from);
+}
+template <class T>
+T of_partner(T x, int distance) {
+  return fibres::shuffle(x, lane() ^ distance);
 }
 #else
 KOKKOS_FORCEINLINE_FUNCTION int lane() { return 0; }
@@ -266,6 +287,18 @@ struct DeviceWarp {
 using Warp = std::conditional_t<lanes_are_threads, DeviceWarp, HostWarp>;
 
 namespace detail {
+#ifdef GRADCOMP_LANES
+template <class F>
+static void for_warps(std::true_type, const std::string& label, const Exec& exec, index_t count, const F& f) {
+  const int warps = count < 8 ? static_cast<int>(count) : 8;
+  fibres::launch(label, exec, (count + warps - 1) / warps, warps * warp_lanes, 0, [&](const fibres::Team& team) {
+    const index_t i = index_t{team.league_rank()} * warps + team.team_rank() / warp_lanes;
+    if (i < count) f(DeviceWarp{}, i);
+  });
+}
+#else
+using WarpPolicy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<256, 2> >;
+
 // Two overloads instead of `if constexpr`, inside which nvcc refuses extended lambdas with captures.
 template <class F>
 static void for_warps(std::true_type, const std::string& label, const Exec& exec, index_t count, const F& f) {
@@ -282,6 +315,7 @@ template <class F>
 static void for_warps(std::false_type, const std::string& label, const Exec& exec, index_t count, const F& f) {
   Kokkos::parallel_for(label, IndexRange(exec, 0, count), KOKKOS_LAMBDA(index_t i) { f(HostWarp{}, i); });
 }
+#endif
 }  // namespace detail
 
 /// f(l, e) for every element e of [0, count), on lane l = e mod 32, in order. One loop over the lanes handles `rows`
@@ -400,7 +434,7 @@ static void for_few(const char* label, const Exec& exec, index_t count, bool hos
 /// Runs f(warp, 0); if the host reads the results at once, on the calling thread.
 template <class F, class W = Warp>  // W is a dependent name, because a DeviceWarp cannot be made here
 static void for_one_warp(const char* label, const Exec& exec, bool host_looks, const F& f) {
-  if constexpr (device_is_host) {
+  if constexpr (!lanes_are_threads) {
     if (host_looks) return f(W{}, index_t{0});
   }
   for_warps(label, exec, 1, f);

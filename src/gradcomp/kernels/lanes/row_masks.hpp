@@ -1,7 +1,7 @@
 #pragma once
 // Comparisons of a row of 32 floats with a bound, as a mask. On x86 they use its instructions for masks, because
 // compilers turn neither a ballot() nor a loop with `or` into these.
-#if defined(__AVX2__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+#if defined(__AVX2__) && !defined(__CUDACC__) && !defined(__HIPCC__) && !defined(GRADCOMP_LANES)
 #define GRADCOMP_X86_MASKS
 #include <immintrin.h>
 #endif

@@ -1,7 +1,7 @@
 #pragma once
 // Conversions of rows to and from 16-bit floats. If a host has instructions for a format, they are used: they give the
 // same bits as casts.hpp in a third of the time.
-#if defined(__F16C__) && defined(__GNUC__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+#if defined(__F16C__) && defined(__GNUC__) && !defined(__CUDACC__) && !defined(__HIPCC__) && !defined(GRADCOMP_LANES)
 #define GRADCOMP_X86_CASTS
 #include <immintrin.h>
 #endif
