@@ -23,6 +23,7 @@ def run(*arguments, cwd=None, stderr=subprocess.PIPE, **variables):
     ["exec"], ["exec", "true"], ["exec", "--"], ["exec", "-n", "0", "--", "true"], ["exec", "-n", "x", "--", "true"],
     ["exec", "-n", "100000", "--", "true"], ["exec", "-n", "2", "true"],
     ["results", "nonsense"], ["results", "kernels", "--nonsense"], ["test", "nonsense"],
+    ["test", "lanes", "nonsense"],
     ["fuzz", "nonsense"], ["fuzz", "texts", "arrays"], ["fuzz", "--seconds"], ["fuzz", "texts", "--seconds", "0"],
     ["fuzz", "texts", "nonsense"], ["fuzz", str(RUN)],
 ])
@@ -34,7 +35,7 @@ def test_wrong_calls(arguments):
 
 @pytest.mark.parametrize("variables", [
     {"GRADCOMP_TOOLCHAIN": "x"}, {"GRADCOMP_PRESET": "x"}, {"GRADCOMP_JOBS": "x"}, {"GRADCOMP_NCCL": "x"},
-    {"OMP_NUM_THREADS": "x"}])
+    {"OMP_NUM_THREADS": "x"}, {"GRADCOMP_LANES_SEED": "x"}])
 def test_wrong_environment(variables):
     done = run("exec", "--", "true", **variables)
     assert done.returncode == 2 and done.stderr.count("\n") == 1
@@ -130,6 +131,18 @@ def test_a_pattern_without_tests_is_an_error(tmp_path):
     done = sourced("verbs.sh", script + "verb_test -R nonsense", tmp_path)
     assert done.returncode == 1 and done.stderr == "run: no test matches '-R nonsense'; './run test -N' lists all\n"
     assert sourced("verbs.sh", script + "verb_test -R training", tmp_path).returncode == 0
+
+
+def test_lanes_builds_and_runs_the_programs_that_it_names(tmp_path):
+    stub(tmp_path, "ctest", 'echo "ctest $*"')
+    script = ("lanes_tests=(test_a test_b test_c)\nbuild() { echo \"build $*\"; }\ncores() { echo 1; }\n"
+              "mpi_environment() { :; }\n")
+    for given, pattern in (("", "test_a|test_b|test_c"), ("test_b test_c", "test_b|test_c")):
+        done = sourced("verbs.sh", script + f"verb_test lanes {given}", tmp_path)
+        assert done.returncode == 0, done.stderr
+        built, tested = done.stdout.splitlines()
+        assert built == "build lanes " + pattern.replace("|", " ")
+        assert tested.endswith(f"-R ^({pattern})\\.part")
 
 
 def test_the_tests_of_a_method_are_those_named_after_it(tmp_path):
