@@ -67,7 +67,7 @@ void check_sum(const MethodSpec& method, const Layout& layout, const std::string
   faults.fetch(exec);
   EXPECT_FALSE(faults.diverged());
   const auto a = sum.values(), b = one_by_one.values();
-  EXPECT_EQ(0, std::memcmp(a.data(), b.data(), a.size() * sizeof(float)));
+  EXPECT_TRUE(a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
   EXPECT_TRUE(sum.intact());
 }
 
