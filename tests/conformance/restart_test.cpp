@@ -64,7 +64,7 @@ void expect_same_fourth_step(const MethodSpec& method, const Layout& layout) {
   bool same = expected.messages == found.messages;
   for (std::size_t r = 0; r < 2; ++r) {
     const std::size_t bytes = expected.out[r].size() * sizeof(float);
-    same = same && std::memcmp(expected.out[r].data(), found.out[r].data(), bytes) == 0;
+    same = same && (bytes == 0 || std::memcmp(expected.out[r].data(), found.out[r].data(), bytes) == 0);
     same = same && remembered(ranks[r]) == remembered(fresh[r]);
   }
   EXPECT_TRUE(same) << "a new object with the same memories does something else";
