@@ -40,7 +40,7 @@ TEST_P(Conformance, ErrorIsAsDeclared) {
 // C(2^j a) = 2^j C(a), bit for bit if the method has no absolute constant. Low-rank methods (a small epsilon in the
 // orthogonalisation) and 16-bit formats (a fixed range) cannot promise this.
 TEST_P(Conformance, ScalesWithTheGradient) {
-  const auto& info = method("none").compressor->info();
+  const Info info = method("none").compressor->info();
   if (!info.scale_free) GTEST_SKIP() << "not claimed";
   const bool exact = info.family != Info::Family::low_rank && info.property != Info::Property::rounding;
   for (const auto& layout : layouts()) {
@@ -61,7 +61,7 @@ TEST_P(Conformance, ScalesWithTheGradient) {
 // of many coordinates is close to normal even if each coordinate is kept only once in a thousand steps.
 TEST_P(Conformance, Unbiased) {
   // If a variant of a sparsifier refuses a residual, it scales values up in order to be unbiased.
-  const auto& info = method("none").compressor->info();
+  const Info info = method("none").compressor->info();
   const bool sparsifier = info.family == Info::Family::sparsifier;
   const bool claimed = info.property == Info::Property::unbiased || (sparsifier && !takes_residual());
   if (!claimed) GTEST_SKIP() << "not claimed";
