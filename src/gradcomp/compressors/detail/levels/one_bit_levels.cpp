@@ -66,7 +66,7 @@ struct Levels {
   float lower, upper;
 };
 
-KOKKOS_INLINE_FUNCTION Levels levels_of(const SideSums& sums, bool about_mean) {
+KOKKOS_INLINE_FUNCTION Levels class_levels(const SideSums& sums, bool about_mean) {
   const index_t over = sums.count - sums.under;
   Levels levels{sums.under > 0 ? static_cast<float>(sums.below / static_cast<double>(sums.under)) : 0.0f,
                 over > 0 ? static_cast<float>(sums.above / static_cast<double>(over)) : 0.0f};
@@ -100,7 +100,7 @@ void first_pass(const Exec& exec, const Source& source, const SignPieces& pieces
         warp.sync();
         const float threshold = about_mean ? mean_of(found) : 0.0f;
         if (about_mean) found = sums_about(warp, source, here, threshold);
-        const Levels levels = levels_of(found, about_mean);
+        const Levels levels = class_levels(found, about_mean);
         warp.once([&] {
           values[2 * here.run] = levels.lower;
           values[2 * here.run + 1] = levels.upper;
@@ -149,7 +149,7 @@ void write_long(const Exec& exec, const Source& source, const SignPieces& pieces
   Kokkos::parallel_for(
       "gradcomp::compressors::one_bit_levels", IndexRange(exec, 0, columns), KOKKOS_LAMBDA(const index_t c) {
         if (!is_long(begin, c)) return;
-        const Levels levels = levels_of(column_sums(sums, begin(c), begin(c + 1)), about_mean);
+        const Levels levels = class_levels(column_sums(sums, begin(c), begin(c + 1)), about_mean);
         values[2 * c] = levels.lower;
         values[2 * c + 1] = levels.upper;
       });
