@@ -119,7 +119,8 @@ add_custom_target(all_checked ALL DEPENDS all.checked)
 
 if(GRADCOMP_ENABLE_TESTS)
   file(GLOB folders LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/unit/* ${PROJECT_SOURCE_DIR}/tests/*)
-  list(REMOVE_ITEM folders ${PROJECT_SOURCE_DIR}/tests/fake_nccl) # stands for the real one on hosts
+  # fake_nccl stands for the real one on hosts; lanes plants faults among fibres.
+  list(REMOVE_ITEM folders ${PROJECT_SOURCE_DIR}/tests/fake_nccl ${PROJECT_SOURCE_DIR}/tests/lanes)
   foreach(folder ${folders})
     file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
     if(folder MATCHES "/unit/(kernels|nn|data|compressors)$") # tests have the folders of what they test
