@@ -19,15 +19,15 @@ inline Quanta quanta_of(const Rig& rig, std::size_t taus, bool multi) {
   const auto kept = static_cast<std::size_t>(q.header.kept);
   EXPECT_EQ(bytes.size(), 32 + 4 * taus + 4 * kept + (multi ? 4 * ((kept + 1) / 2) : 0));
   q.taus.resize(taus);
-  std::memcpy(q.taus.data(), bytes.data() + 32, 4 * taus);
+  copy_bytes(q.taus.data(), bytes.data() + 32, 4 * taus);
   std::vector<std::uint32_t> words(kept);
-  std::memcpy(words.data(), bytes.data() + 32 + 4 * taus, 4 * kept);
+  copy_bytes(words.data(), bytes.data() + 32 + 4 * taus, 4 * kept);
   for (const std::uint32_t word : words) {
     q.indices.push_back(word >> 1);
     q.negative.push_back((word & 1) != 0);
   }
   q.counts.assign(kept, 1);
-  if (multi) std::memcpy(q.counts.data(), bytes.data() + 32 + 4 * taus + 4 * kept, 2 * kept);
+  if (multi) copy_bytes(q.counts.data(), bytes.data() + 32 + 4 * taus + 4 * kept, 2 * kept);
   return q;
 }
 

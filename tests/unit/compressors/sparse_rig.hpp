@@ -17,6 +17,11 @@ using test::to_host;
 
 namespace sparse_test {
 
+/// memcpy(), which allows no null pointers, also for nothing.
+inline void copy_bytes(void* to, const void* from, std::size_t count) {
+  if (count > 0) std::memcpy(to, from, count);
+}
+
 using namespace gradcomp;
 using test::to_device;
 using test::to_host;
@@ -70,8 +75,8 @@ struct Rig {
     EXPECT_EQ(bytes.size(), 32 + 8 * kept);
     d.indices.resize(kept);
     d.values.resize(kept);
-    std::memcpy(d.indices.data(), bytes.data() + 32, 4 * kept);
-    std::memcpy(d.values.data(), bytes.data() + 32 + 4 * kept, 4 * kept);
+    copy_bytes(d.indices.data(), bytes.data() + 32, 4 * kept);
+    copy_bytes(d.values.data(), bytes.data() + 32 + 4 * kept, 4 * kept);
     return d;
   }
 
