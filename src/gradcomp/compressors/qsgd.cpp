@@ -42,11 +42,7 @@ class Qsgd final : public DenseBytes {
         m_shrinks(this->options().text("scale") == "auto") {}
 
   index_t payload_bytes(const Layout& layout, index_t) const override {
-    index_t bytes = 0;
-    for (const auto& segment : layout.segments) {
-      bytes += 4 * kernels::group_count(segment.count, m_spec.group) + (segment.count * m_spec.bits() + 7) / 8;
-    }
-    return bytes;
+    return kernels::coded_bytes(layout, m_spec.group, m_spec.bits(), 1);
   }
 
  protected:

@@ -69,4 +69,19 @@ index_t CodePieces::piece_bytes() const {
   return static_cast<index_t>(m_pieces.size() * sizeof(Piece) + m_tails.size() * sizeof(Tail));
 }
 
+void pack_tails(const Exec& exec, const CodePieces& cut, const Vector<std::uint16_t>& codes, std::byte* section) {
+  auto* const bytes = reinterpret_cast<std::uint8_t*>(section);
+  const auto tails = cut.tails;
+  const int bits = cut.bits;
+  for_warps(
+      "gradcomp::kernels::pack_tails", exec, static_cast<index_t>(tails.size()),
+      KOKKOS_LAMBDA(const Warp& warp, index_t t) {
+        const CodePieces::Tail tail = tails(t);
+        warp.each([&](int l) {
+          for (index_t j = l; j < (tail.count * bits + 7) / 8; j += warp_lanes)
+            bytes[tail.byte + j] = tail_byte(codes.data() + tail.code, tail.count, bits, j);
+        });
+      });
+}
+
 }  // namespace gradcomp::kernels

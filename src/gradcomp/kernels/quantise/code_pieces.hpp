@@ -42,20 +42,6 @@ struct CodePieces {
 };
 
 /// Packs the codes behind whole blocks; `section` is theirs.
-static inline void pack_tails(const Exec& exec, const CodePieces& cut, const Vector<std::uint16_t>& codes,
-                              std::byte* section) {
-  auto* const bytes = reinterpret_cast<std::uint8_t*>(section);
-  const auto tails = cut.tails;
-  const int bits = cut.bits;
-  for_warps(
-      "gradcomp::kernels::pack_tails", exec, static_cast<index_t>(tails.size()),
-      KOKKOS_LAMBDA(const Warp& warp, index_t t) {
-        const CodePieces::Tail tail = tails(t);
-        warp.each([&](int l) {
-          for (index_t j = l; j < (tail.count * bits + 7) / 8; j += warp_lanes)
-            bytes[tail.byte + j] = tail_byte(codes.data() + tail.code, tail.count, bits, j);
-        });
-      });
-}
+void pack_tails(const Exec& exec, const CodePieces& cut, const Vector<std::uint16_t>& codes, std::byte* section);
 
 }  // namespace gradcomp::kernels

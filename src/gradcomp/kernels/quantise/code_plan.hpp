@@ -86,8 +86,8 @@ static void encode_codes(const Exec& exec, const CodePlan& plan, const Codec& co
   pack_tails(exec, plan, tail_codes, out + 4 * plan.scale_count() + 4 * plan.words);
 }
 
-/// out += weight * decoded if the payload is admitted, from plan.bytes() bytes at `in` (aligned to 4). Codes and scales
-/// that no encoder writes are broken.
+/// out = admission.before(out) + weight * decoded if the payload is admitted, from plan.bytes() bytes at `in` (aligned
+/// to 4). Codes and scales that no encoder writes are broken.
 template <class Codec>
 static void decode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec, const std::byte* in, float weight,
                          const Admission& admission, const Span<float>& out) {

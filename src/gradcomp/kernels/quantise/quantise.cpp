@@ -50,8 +50,9 @@ KOKKOS_FORCEINLINE_FUNCTION RowSteps::Rule rule_of_row(const RowSteps& steps, in
   return {steps.of_row(steps.scale, row), steps.limit, steps.of_row(steps.step, row)};
 }
 
-/// The L2 norm of elements with magnitudes up to `largest`; it is at least `largest`. The sum is formed in double if
-/// float would overflow or lose all bits. This depends only on the data, so that it is the same on every device.
+/// The L2 norm of elements with magnitudes up to `largest`, whose squares have the sum `squares` in float. The sum is
+/// formed in double if float would overflow or lose all bits. This depends only on the data, so that it is the same on
+/// every device.
 KOKKOS_FORCEINLINE_FUNCTION float l2_norm(const Warp& warp, const float* a, index_t size, float largest,
                                           float squares) {
   double sum = static_cast<double>(squares);
@@ -63,8 +64,7 @@ KOKKOS_FORCEINLINE_FUNCTION float l2_norm(const Warp& warp, const float* a, inde
     });
     sum = warp.sum(exact);
   }
-  const auto norm = static_cast<float>(Kokkos::sqrt(sum));
-  return norm > largest ? norm : largest;
+  return static_cast<float>(Kokkos::sqrt(sum));
 }
 
 /// The first pass over elements [i, i + size). Returns their norm, within [smallest_norm, largest_norm], or 0 if all
@@ -85,7 +85,7 @@ KOKKOS_FORCEINLINE_FUNCTION float group_norm(const Warp& warp, const Source& sou
   const float largest = Kokkos::bit_cast<float>(warp.max(most));
   if (largest == 0) return 0;
   const float norm = max_norm ? largest : l2_norm(warp, source.accumulated() + i, size, largest, warp.sum(squares));
-  return norm < smallest_norm ? smallest_norm : norm > largest_norm ? largest_norm : norm;
+  return bounded_norm(norm, largest);
 }
 
 }  // namespace
