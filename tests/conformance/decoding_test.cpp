@@ -2,11 +2,10 @@
 // anything.
 #include <gtest/gtest-spi.h>
 
-#include <cstring>
-
 #include "conformance/broken.hpp"
 #include "conformance/cases.hpp"
 #include "conformance/simulated_rank.hpp"
+#include "same_bits.hpp"
 
 namespace gradcomp::conformance {
 namespace decoding_test {
@@ -66,8 +65,7 @@ void check_sum(const MethodSpec& method, const Layout& layout, const std::string
   for (const Received& one : all) ranks[0].compressor->decode_add(exec, one, *ranks[0].state, one_by_one.span());
   faults.fetch(exec);
   EXPECT_FALSE(faults.diverged());
-  const auto a = sum.values(), b = one_by_one.values();
-  EXPECT_TRUE(a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
+  EXPECT_TRUE(test::same_bits(sum.values(), one_by_one.values()));
   EXPECT_TRUE(sum.intact());
 }
 

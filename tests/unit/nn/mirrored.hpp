@@ -1,10 +1,10 @@
 #pragma once
 // Arrays that tests fill and read on the host and pass to kernels.
-#include <cstring>
 #include <memory>
 #include <vector>
 
 #include "gradcomp/core/types.hpp"
+#include "same_bits.hpp"
 
 namespace gradcomp::nn::test {
 
@@ -75,11 +75,7 @@ class Mirrored {
   std::shared_ptr<State> m_state;
 };
 
-template <class T>
-bool same_bits(const T* a, const T* b, std::size_t count) {
-  return count == 0 || std::memcmp(a, b, count * sizeof(T)) == 0;
-}
-
+using gradcomp::test::same_bits;
 template <class T>
 bool same_bits(const Mirrored<T>& a, const Mirrored<T>& b) {
   return a.size() == b.size() && same_bits(a.host().data(), b.host().data(), a.size());
