@@ -45,7 +45,7 @@ void DenseBytes::add(const Exec& exec, const Received& received, State& state, b
   require(reinterpret_cast<std::uintptr_t>(received.bytes.data()) % 4 == 0, "{}: payload is not aligned to 4 bytes",
           name);
   Admission admission{reinterpret_cast<const std::uint32_t*>(received.bytes.data()), header(count, count),
-                      received.faults, out.data(), from_zero};
+                      received.faults, count > 0 ? out.data() : nullptr, from_zero};
   const bool units_ask = from_zero && count > 0;  // so that `out` becomes zero in any case
   if (!units_ask && !admission.settle()) return;
   decode(exec, {received.bytes.data() + payload_header_bytes, received.weight, admission, received.sender},
