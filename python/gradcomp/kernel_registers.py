@@ -14,7 +14,8 @@ ENTRY = re.compile(r"Compiling entry function '(\S+)' for '(\w+)'")
 MEMORY = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 USED = re.compile(r"Used (\d+) registers")
 NAME = re.compile(r"gradcomp::(?:\(anonymous namespace\)::|\w+::)*\w+")
-WRAPPERS = ("gradcomp::kernels::detail::for_warps", "gradcomp::kernels::for_warps", "gradcomp::kernels::Gated")
+WRAPPERS = tuple("gradcomp::kernels::" + name for name in (
+    "detail::for_warps", "for_warps", "Gated", "detail::GroupsThen", "detail::OnSegments", "detail::TilePerWarp"))
 
 Kernel = collections.namedtuple("Kernel", "name architecture registers stack spilled")
 

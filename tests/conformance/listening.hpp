@@ -1,6 +1,7 @@
 #pragma once
 // What a step does to its device, recorded by the callbacks of Kokkos Tools. Host builds have the same fences and
-// launches, so this works on hosts too.
+// launches, so this works on hosts too. What a host launches behind a pass, and a device does in the same launch
+// (kernels/lanes/tile_groups.hpp), has a label that begins with "then" and is not counted.
 #include <string>
 #include <vector>
 

@@ -78,7 +78,8 @@ struct HostWarp {
     return mask;
   }
 
-  /// Sum of all lanes; all lanes get it. It halves: lane l adds lane l + 16, then l + 8, l + 4, l + 2 and l + 1.
+  /// Sum of all lanes; all lanes get it. It halves: lane l adds lane l + 16, then l + 8, l + 4, l + 2 and l + 1. T may
+  /// be a structure of 8-byte words whose operator+ commutes.
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION T sum(const Lanes<T>& x) const {
     return halve(x, [](T a, T b) { return a + b; });
@@ -143,6 +144,7 @@ namespace device {
 #if defined(__CUDA_ARCH__)
 inline constexpr unsigned all = 0xffffffffu;
 KOKKOS_FORCEINLINE_FUNCTION int lane() { return static_cast<int>(threadIdx.x); }
+KOKKOS_FORCEINLINE_FUNCTION int thread() { return static_cast<int>(threadIdx.y * warp_lanes + threadIdx.x); }
 KOKKOS_FORCEINLINE_FUNCTION void sync() { __syncwarp(); }
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t ballot(bool x) { return __ballot_sync(all, x); }
 template <class T>
@@ -159,6 +161,7 @@ KOKKOS_FORCEINLINE_FUNCTION T of_partner(T x, int distance) {  // whose number d
 }
 #elif defined(__HIP_DEVICE_COMPILE__)
 KOKKOS_FORCEINLINE_FUNCTION int lane() { return static_cast<int>(threadIdx.x); }
+KOKKOS_FORCEINLINE_FUNCTION int thread() { return static_cast<int>(threadIdx.y * warp_lanes + threadIdx.x); }
 KOKKOS_FORCEINLINE_FUNCTION void sync() {
   __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");
   __builtin_amdgcn_wave_barrier();
@@ -180,6 +183,7 @@ KOKKOS_FORCEINLINE_FUNCTION T of_partner(T x, int distance) {
 }
 #elif defined(GRADCOMP_LANES)
 inline int lane() { return fibres::thread() % warp_lanes; }
+inline int thread() { return fibres::thread(); }
 inline void sync() { fibres::sync(); }
 inline std::uint32_t ballot(bool x) { return fibres::ballot(x); }
 template <class T>
@@ -196,6 +200,7 @@ T of_partner(T x, int distance) {
 }
 #else
 KOKKOS_FORCEINLINE_FUNCTION int lane() { return 0; }
+KOKKOS_FORCEINLINE_FUNCTION int thread() { return 0; }
 KOKKOS_FORCEINLINE_FUNCTION void sync() {}
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t ballot(bool) { return 0; }
 template <class T>
@@ -211,6 +216,22 @@ KOKKOS_FORCEINLINE_FUNCTION T of_partner(T x, int) {
   return x;
 }
 #endif
+
+/// of_partner() of a structure of words.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T words_of_partner(const T& x, int distance) {
+  if constexpr (sizeof(T) <= 8) {
+    return of_partner(x, distance);
+  } else {
+    struct Words {
+      std::uint64_t at[sizeof(T) / 8];
+    };
+    auto words = Kokkos::bit_cast<Words>(x);
+    GRADCOMP_UNROLL
+    for (std::uint64_t& word : words.at) word = of_partner(word, distance);
+    return Kokkos::bit_cast<T>(words);
+  }
+}
 }  // namespace device
 
 /// 32 lanes as threads. each() has no barrier at its end: where lanes read from memory what other lanes have written,
@@ -238,7 +259,7 @@ struct DeviceWarp {
   KOKKOS_FORCEINLINE_FUNCTION T sum(const Lanes<T>& x) const {
     T value = x.slot[0];
     GRADCOMP_UNROLL
-    for (int half = warp_lanes / 2; half > 0; half /= 2) value += device::of_partner(value, half);
+    for (int half = warp_lanes / 2; half > 0; half /= 2) value = value + device::words_of_partner(value, half);
     return value;
   }
 
@@ -373,14 +394,16 @@ KOKKOS_FORCEINLINE_FUNCTION void each_element(const Warp& warp, index_t count, c
   }
 }
 
-/// use(load(i)) for i = begin + l, begin + l + 32, ... below `end`, in order: the part of lane l of a sum over all i.
+/// use(load(i)) for i = begin + l, begin + l + stride, ... below `end`, in order: the part of lane l of a sum over all
+/// i.
 template <int rows = 4, class Load, class Use>
-KOKKOS_FORCEINLINE_FUNCTION void each_of_lane(int l, index_t begin, index_t end, const Load& load, const Use& use) {
+KOKKOS_FORCEINLINE_FUNCTION void each_of_lane(int l, index_t begin, index_t end, const Load& load, const Use& use,
+                                              index_t stride = warp_lanes) {
   using Value = decltype(load(index_t{}));
   index_t i = begin + l;
-  for (; lanes_are_threads && i + (rows - 1) * warp_lanes < end; i += rows * warp_lanes)
-    load_then_use<rows>([&](int r) { return load(i + r * warp_lanes); }, [&](int, const Value& x) { use(x); });
-  for (; i < end; i += warp_lanes) use(load(i));
+  for (; lanes_are_threads && i + (rows - 1) * stride < end; i += rows * stride)
+    load_then_use<rows>([&](int r) { return load(i + r * stride); }, [&](int, const Value& x) { use(x); });
+  for (; i < end; i += stride) use(load(i));
 }
 
 /// Runs f(warp, i) for i in [0, count), each i on one warp. f is a KOKKOS_LAMBDA(const Warp&, index_t).

@@ -16,6 +16,32 @@ struct Tile {
   std::int32_t segment;
 };
 
+/// Tiles [begin, end) of one segment, for one team.
+struct TileGroup {
+  index_t begin, end;
+  std::int32_t segment;
+};
+
+/// Tiles cut into groups; a small value type that kernels capture.
+struct TileGroups {
+  /// Groups of `tiles_of_group` tiles in each segment, the last one of a segment smaller. `elements`: of each segment.
+  TileGroups(const std::vector<index_t>& elements, index_t tiles_of_group);
+
+  /// The number of groups, where Tiles::resize() may have left fewer tiles.
+  index_t count(index_t tile_count) const;
+  index_t bytes() const;
+  /// `begin`: Tiles::begin.
+  KOKKOS_FORCEINLINE_FUNCTION TileGroup operator()(index_t g, const index_t* begin) const {
+    TileGroup of_g = group(g);
+    if (of_g.end > begin[of_g.segment + 1]) of_g.end = begin[of_g.segment + 1];
+    return of_g;
+  }
+
+  index_t tiles;
+  Vector<TileGroup> group;
+  Vector<std::uint32_t> ticket;  ///< [segments] 0 between launches: teams that have ended in a segment
+};
+
 /// All tiles of a layout, in order. Made once, in prepare().
 struct Tiles {
   explicit Tiles(const Layout& layout);
@@ -30,6 +56,7 @@ struct Tiles {
   Vector<index_t> begin;          ///< [segments + 1] first tile of each segment
   std::vector<index_t> elements;  ///< [segments] on the host
   Vector<Tile> room;              ///< all tiles; `tile` is its beginning
+  TileGroups groups;              ///< one tile for each warp of a device's team
 };
 
 /// The low 31 bits of a float as an integer. It is monotone in |value| and exact for denormals; NaN is above infinity.

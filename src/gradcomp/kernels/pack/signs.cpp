@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gradcomp/kernels/lanes/arrays.hpp"
+#include "gradcomp/kernels/lanes/tile_groups.hpp"
 #include "gradcomp/kernels/lanes/tiles.hpp"
 
 namespace gradcomp::kernels {
@@ -115,17 +116,12 @@ void first_signs(const Exec& exec, const SignPieces& pieces, const Source& sourc
           if (total > 0) mark.set();
         });
       });
-  for_warps(
+  for_segments(
       "gradcomp::kernels::combine_sign_sums", exec, static_cast<index_t>(sums.size()),
-      KOKKOS_LAMBDA(const Warp& warp, index_t r) {  // in the order of FirstPass, so that the bits are the same
-        Lanes<double> sum;
-        warp.each([&](int l) {
-          sum[l] = 0;
-          const auto load = [&](index_t p) { return parts(p); };
-          each_of_lane<8>(l, begin(r), begin(r + 1), load, [&](float part) { sum[l] += static_cast<double>(part); });
-        });
-        const double total = warp.sum(sum);
-        warp.once([&] { sums(r) = total; });
+      KOKKOS_LAMBDA(const Block& block, index_t r) {
+        const double total =  // in the order of FirstPass, so that the bits are the same
+            sum_over<double>(block, begin(r), begin(r + 1), [&](index_t p) { return static_cast<double>(parts(p)); });
+        block.once([&] { sums(r) = total; });
       });
 }
 

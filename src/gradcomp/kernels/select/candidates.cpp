@@ -4,9 +4,13 @@
 #include <cmath>
 
 #include "gradcomp/kernels/lanes/arrays.hpp"
+#include "gradcomp/kernels/lanes/tile_groups.hpp"
 #include "gradcomp/kernels/select/candidate_rows.hpp"
 
 namespace gradcomp::kernels {
+
+using detail::Places;
+
 namespace {
 
 template <class T>
@@ -41,6 +45,92 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint32_t taken(const Warp& warp, const Run& run
   return mask;
 }
 
+/// Finds where the entries of each tile of segment s go: behind those of the tiles before.
+KOKKOS_FORCEINLINE_FUNCTION void find_places(const Block& block, const Places& places, index_t s,
+                                             const SegmentSearch& search) {
+  const index_t ties = Kokkos::max<index_t>(search.rank - search.above, 0);
+  constexpr int each = lanes_are_threads ? 4 : 1;  // neighbours, one thread's part of a step
+  constexpr index_t step = each * Block::threads;
+  const index_t end = places.begin[s + 1];
+  index_t more_before = 0, same_before = 0;
+  for (index_t first = places.begin[s]; first < end; first += step) {
+    const index_t mine = first + each * block.thread();
+    std::int32_t more_of[each], same_of[each];
+    index_t more = 0, same = 0;
+    GRADCOMP_UNROLL
+    for (int r = 0; r < each; ++r) {
+      more_of[r] = mine + r < end ? places.above[mine + r] : 0;
+      same_of[r] = mine + r < end ? places.equal[mine + r] : 0;
+    }
+    GRADCOMP_UNROLL
+    for (int r = 0; r < each; ++r) {
+      more += more_of[r];
+      same += same_of[r];
+    }
+    const index_t more_here = block.exclusive_sum(more), same_here = block.exclusive_sum(same);
+    GRADCOMP_UNROLL
+    for (int r = 0; r < each; ++r) {
+      const index_t used = Kokkos::min(same_before + same, ties);
+      if (mine + r < end) {
+        places.start[mine + r] = more_before + more + used;
+        places.quota[mine + r] = static_cast<std::int32_t>(Kokkos::min<index_t>(ties - used, same_of[r]));
+      }
+      more += more_of[r];
+      same += same_of[r];
+    }
+    more_before += more_here;
+    same_before += same_here;
+  }
+  block.once([&] { places.totals[s] = more_before + Kokkos::min(same_before, ties); });
+}
+
+/// The values of each segment in which the wanted rank lies.
+struct Ranking {
+  std::int32_t *list, *tile;  ///< [tiles][room] magnitudes of a segment, together, and their tiles
+  std::int32_t* listed;       ///< [segments]
+  std::int32_t room;
+};
+
+/// Makes the magnitude with the wanted rank search.high, and counts for each tile which listed values are above it, and
+/// equal to it.
+KOKKOS_FORCEINLINE_FUNCTION void rank_list(const Block& block, const Ranking& ranking, const Places& places, index_t s,
+                                           SegmentSearch& search) {
+  const std::int32_t* const bits = ranking.list + places.begin[s] * ranking.room;
+  const std::int32_t* const tile = ranking.tile + places.begin[s] * ranking.room;
+  const index_t listed = ranking.listed[s];
+  const auto count_from = [&](std::int32_t bound) {
+    return block.sum<index_t>(Block::warps, [&](const Warp& warp, int w) {
+      const index_t begin = listed * w / Block::warps, end = listed * (w + 1) / Block::warps;
+      Lanes<std::int32_t> count;
+      warp.each([&](int l) { count[l] = 0; });
+      each_element(warp, end - begin, [&](int l, index_t e) { count[l] += bits[begin + e] >= bound ? 1 : 0; });
+      return index_t{warp.sum(count)};
+    });
+  };
+  const index_t wanted = search.rank - search.above;
+  std::int32_t low = search.low + 1, high = search.high;  // count_from(low) >= wanted > count_from(high + 1)
+  while (low < high) {
+    const std::int32_t middle = low + (high - low + 1) / 2;
+    if (count_from(middle) >= wanted)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  search.low = high - 1;
+  search.above += high < search.high ? count_from(high + 1) : 0;
+  search.high = high;
+  block.each_warp([&](const Warp& warp, int w) {
+    for (index_t row = index_t{w} * warp_lanes; row < listed; row += Block::warps * warp_lanes) {
+      const std::uint32_t mask = warp.ballot([&](int l) { return row + l < listed && bits[row + l] >= high; });
+      warp.for_set(mask, [&](int l, int) {
+        const index_t e = row + l;
+        device::count(bits[e] > high ? &places.above[tile[e]] : &places.equal[tile[e]]);
+      });
+    }
+  });
+  block.barrier();
+}
+
 }  // namespace
 
 Candidates::Candidates(const Tiles& tiles, double density)
@@ -60,6 +150,10 @@ Candidates::Candidates(const Tiles& tiles, double density)
 
 Runs Candidates::runs(const Tiles& tiles) const {
   return {tiles.tile.data(), m_values.data(), m_offsets.data(), m_staged.data(), m_a, m_slots, m_stride};
+}
+
+Places Candidates::places(const Tiles& tiles, const Vector<index_t>& totals) const {
+  return {tiles.begin.data(), m_above.data(), m_equal.data(), m_quota.data(), m_start.data(), totals.data()};
 }
 
 void Candidates::stage(const Exec& exec, const Tiles& tiles, const float* a, const Vector<SegmentSearch>& searches) {
@@ -90,13 +184,16 @@ Collector Candidates::collector(const float* a, const Vector<std::int32_t>& low)
           m_above.data(), m_equal.data(),  m_slots,          m_stride};
 }
 
-void Candidates::recount(const Exec& exec, const Tiles& tiles, const Vector<SegmentSearch>& searches) {
+void Candidates::recount(const Exec& exec, const Tiles& tiles, const Vector<SegmentSearch>& searches,
+                         const Vector<index_t>& totals) {
+  const Places places = this->places(tiles, totals);
   const auto tile = tiles.tile;
   const auto above = m_above, equal = m_equal;
   const Runs all = runs(tiles);
   const index_t last = tiles.count() - 1;
-  for_warps(
-      "gradcomp::kernels::recount_candidates", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
+  for_tiles_then(
+      "gradcomp::kernels::recount_candidates", exec, tiles,
+      KOKKOS_LAMBDA(const Warp& warp, index_t t) {
         const SegmentSearch search = searches(tile(t).segment);
         if (search.open != 0 || search.rank != 0 || search.low >= search.high) return;
         const Run run = all(t);
@@ -108,25 +205,27 @@ void Candidates::recount(const Exec& exec, const Tiles& tiles, const Vector<Segm
           above(t) = more;
           equal(t) = 0;
         });
-      });
+      },
+      KOKKOS_LAMBDA(const Block& block, index_t s) { find_places(block, places, s, searches(s)); });
 }
 
-void Candidates::rank(const Exec& exec, const Tiles& tiles, const Vector<SegmentSearch>& searches) {
+void Candidates::rank(const Exec& exec, const Tiles& tiles, const Vector<SegmentSearch>& searches,
+                      const Vector<index_t>& totals) {
+  const Places places = this->places(tiles, totals);
   const auto tile = tiles.tile;
-  const auto begin = tiles.begin;
-  const auto above = m_above, equal = m_equal, list = m_list, list_tile = m_list_tile, listed = m_listed;
-  const std::int32_t room = list_room(m_slots);
+  const Ranking ranking{m_list.data(), m_list_tile.data(), m_listed.data(), list_room(m_slots)};
   const Runs all = runs(tiles);
   const index_t last = tiles.count() - 1;
-  for_warps(
-      "gradcomp::kernels::split_candidates", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
+  for_tiles_then(
+      "gradcomp::kernels::rank_candidates", exec, tiles,
+      KOKKOS_LAMBDA(const Warp& warp, index_t t) {
         const std::int32_t s = tile(t).segment;
         const SegmentSearch search = searches(s);
         if (search.open != 0 || search.rank == 0) return;
         const Run run = all(t);
         prefetch_run(all, t, last);
         const bool exact = search.low + 1 == search.high;
-        const index_t first = begin(s) * room;
+        const index_t first = places.begin[s] * ranking.room;
         std::int32_t more = 0, same = 0;
         for (std::int32_t row = 0; row < run.count; row += warp_lanes) {
           const std::uint32_t higher = above_in_row(warp, run, row, search.high);
@@ -137,105 +236,37 @@ void Candidates::rank(const Exec& exec, const Tiles& tiles, const Vector<Segment
           if (exact || found == 0) continue;
           Lanes<std::int32_t> at;
           warp.each([&](int l) { at[l] = 0; });
-          warp.once([&] { at[0] = Kokkos::atomic_fetch_add(&listed(s), found); });
+          warp.once([&] { at[0] = Kokkos::atomic_fetch_add(&ranking.listed[s], found); });
           const index_t to = first + warp.broadcast(at, 0);
           warp.for_set(inside, [&](int l, int rank) {
-            list(to + rank) = magnitude(run.values[row + l]);
-            list_tile(to + rank) = static_cast<std::int32_t>(t);
+            ranking.list[to + rank] = magnitude(run.values[row + l]);
+            ranking.tile[to + rank] = static_cast<std::int32_t>(t);
           });
         }
         warp.once([&] {
-          above(t) = more;
-          equal(t) = same;
+          places.above[t] = more;
+          places.equal[t] = same;
         });
-      });
-  for_warps(
-      "gradcomp::kernels::rank_candidates", exec, tiles.segments(), KOKKOS_LAMBDA(const Warp& warp, index_t s) {
+      },
+      KOKKOS_LAMBDA(const Block& block, index_t s) {
         SegmentSearch search = searches(s);
-        if (search.open != 0 || search.rank == 0 || search.low + 1 == search.high) return;
-        const std::int32_t* const bits = list.data() + begin(s) * room;
-        const std::int32_t* const of_tile = list_tile.data() + begin(s) * room;
-        const std::int32_t count_listed = listed(s);
-        const auto count_from = [&](std::int32_t bound) {
-          Lanes<std::int32_t> count;
-          warp.each([&](int l) { count[l] = 0; });
-          each_element(warp, count_listed, [&](int l, index_t e) { count[l] += bits[e] >= bound ? 1 : 0; });
-          return warp.sum(count);
-        };
-        const index_t wanted = search.rank - search.above;
-        std::int32_t low = search.low + 1, high = search.high;  // count_from(low) >= wanted > count_from(high + 1)
-        while (low < high) {
-          const std::int32_t middle = low + (high - low + 1) / 2;
-          if (count_from(middle) >= wanted)
-            low = middle;
-          else
-            high = middle - 1;
-        }
-        search.low = high - 1;
-        search.above += high < search.high ? count_from(high + 1) : 0;
-        search.high = high;
-        for (std::int32_t row = 0; row < count_listed; row += warp_lanes) {
-          const std::uint32_t mask =
-              warp.ballot([&](int l) { return row + l < count_listed && bits[row + l] >= high; });
-          warp.for_set(mask, [&](int l, int) {
-            const std::int32_t e = row + l;
-            device::count(bits[e] > high ? &above(of_tile[e]) : &equal(of_tile[e]));
+        if (search.open == 0 && search.rank > 0 && search.low + 1 < search.high) {
+          rank_list(block, ranking, places, s, search);
+          block.once([&] {
+            searches(s) = search;
+            ranking.listed[s] = 0;
           });
         }
-        warp.once([&] {
-          searches(s) = search;
-          listed(s) = 0;
-        });
+        find_places(block, places, s, search);
       });
 }
 
 void Candidates::place(const Exec& exec, const Tiles& tiles, const Vector<SegmentSearch>& searches,
                        const Vector<index_t>& totals) {
-  const auto begin = tiles.begin;
-  const auto above = m_above, equal = m_equal, quota = m_quota;
-  const auto start = m_start;
-  for_warps(
-      "gradcomp::kernels::place_candidates", exec, tiles.segments(), KOKKOS_LAMBDA(const Warp& warp, index_t s) {
-        const SegmentSearch search = searches(s);
-        const index_t ties = Kokkos::max<index_t>(search.rank - search.above, 0);
-        constexpr int each = lanes_are_threads ? 8 : 1;  // neighbours, one lane's part of a step
-        const index_t end = begin(s + 1);
-        index_t more_before = 0, same_before = 0;
-        for (index_t first = begin(s); first < end; first += each * warp_lanes) {
-          Lanes<index_t> more, same;
-          Lanes<std::int32_t> more_of[each], same_of[each];
-          warp.each([&](int l) {
-            more[l] = same[l] = 0;
-            GRADCOMP_UNROLL
-            for (int r = 0; r < each; ++r) {
-              const index_t t = first + l * each + r;
-              more_of[r][l] = t < end ? above(t) : 0;
-              same_of[r][l] = t < end ? equal(t) : 0;
-            }
-            GRADCOMP_UNROLL
-            for (int r = 0; r < each; ++r) {
-              more[l] += more_of[r][l];
-              same[l] += same_of[r][l];
-            }
-          });
-          const index_t more_here = warp.exclusive_sum(more), same_here = warp.exclusive_sum(same);
-          warp.each([&](int l) {
-            GRADCOMP_UNROLL
-            for (int r = 0; r < each; ++r) {
-              const index_t t = first + l * each + r, used = Kokkos::min(same_before + same[l], ties);
-              if (t < end) {
-                start(t) = more_before + more[l] + used;
-                quota(t) = static_cast<std::int32_t>(Kokkos::min<index_t>(ties - used, same_of[r][l]));
-              }
-              more[l] += more_of[r][l];
-              same[l] += same_of[r][l];
-            }
-          });
-          more_before += more_here;
-          same_before += same_here;
-        }
-        warp.once([&] { totals(s) = more_before + Kokkos::min(same_before, ties); });
-      });
+  const Places places = this->places(tiles, totals);
+  for_segments(
+      "gradcomp::kernels::place_candidates", exec, tiles.segments(),
+      KOKKOS_LAMBDA(const Block& block, index_t s) { find_places(block, places, s, searches(s)); });
 }
 
 void Candidates::emit(const Exec& exec, const Tiles& tiles, const Source& source, const Vector<SegmentSearch>& searches,

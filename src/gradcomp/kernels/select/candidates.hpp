@@ -60,6 +60,17 @@ struct Collector {
 /// The bound of segments that need no candidates.
 inline constexpr std::int32_t no_bound = 0x7fffffff;
 
+namespace detail {
+/// What Candidates::place() reads and writes.
+struct Places {
+  const index_t* begin;         ///< [segments + 1] first tile
+  std::int32_t *above, *equal;  ///< [tiles] entries of a tile above the threshold, and equal to it
+  std::int32_t* quota;          ///< [tiles] entries among the latter that it sends
+  index_t* start;               ///< [tiles] first entry, counted in the segment
+  index_t* totals;              ///< [segments]
+};
+}  // namespace detail
+
 class Candidates {
  public:
   /// Tiles have slots for about three times `density` of their elements.
@@ -72,13 +83,14 @@ class Candidates {
   Collector collector(const float* a, const Vector<std::int32_t>& low);
 
   /// Counts again what the searches take, in segments that are not open and whose candidates were collected above a
-  /// bound below their threshold.
-  void recount(const Exec& exec, const Tiles& tiles, const Vector<SegmentSearch>& searches);
+  /// bound below their threshold. Then place().
+  void recount(const Exec& exec, const Tiles& tiles, const Vector<SegmentSearch>& searches,
+               const Vector<index_t>& totals);
 
   /// In segments with a rank that are not open: finds the rank-th largest, which must be in (low, high], and makes it
   /// `high`; counts in every tile what is above it, and equal to it. At most list_room() may be inside, unless low + 1
-  /// = high.
-  void rank(const Exec& exec, const Tiles& tiles, const Vector<SegmentSearch>& searches);
+  /// = high. Then place().
+  void rank(const Exec& exec, const Tiles& tiles, const Vector<SegmentSearch>& searches, const Vector<index_t>& totals);
 
   /// The number of values that rank() can list for each tile of a segment.
   static KOKKOS_INLINE_FUNCTION std::int32_t list_room(std::int32_t slots) { return slots / 8; }
@@ -98,6 +110,8 @@ class Candidates {
   index_t bytes() const;
 
  private:
+  detail::Places places(const Tiles& tiles, const Vector<index_t>& totals) const;
+
   std::int32_t m_slots, m_stride;
   Vector<float> m_values;
   Vector<std::uint16_t> m_offsets;

@@ -1,9 +1,8 @@
 #pragma once
 // Exact counts of the elements above several thresholds per segment, in one read. Searches for a threshold need them.
 // Kernels ask and read the answers; the host only launches.
-#include <limits>
-
-#include "gradcomp/kernels/lanes/lanes.hpp"
+#include "gradcomp/kernels/lanes/prefetch.hpp"
+#include "gradcomp/kernels/lanes/tile_groups.hpp"
 #include "gradcomp/kernels/select/shortlist.hpp"
 
 namespace gradcomp::kernels {
@@ -18,58 +17,90 @@ using Counts = Kokkos::Array<index_t, max_probes>;
 KOKKOS_INLINE_FUNCTION Probes no_probes() { return {-1, -1, -1, -1, -1, -1, -1, -1}; }
 
 namespace detail {
-/// The probes of one segment, with those that are asked first.
+/// No magnitude is above this one.
+inline constexpr std::int32_t beyond_all = 0x7fffffff;
+
+/// What is read for the answers in a segment.
+enum class Reads : std::int32_t {
+  nothing,
+  list,  ///< the shortlist, which has all elements above the probes
+  all
+};
+
+/// The probes of one segment.
 struct ProbeLimits {
   std::int32_t at[max_probes];
-  std::int32_t listed;  ///< 1: the shortlist has all elements above them
+  Reads reads;
 };
+
+/// Elements above the probes, in a tile or in several: fewer than 2^32, because a message's indices have 32 bits.
 struct ProbeCounts {
-  std::int32_t at[max_probes];
+  std::uint32_t at[max_probes] = {};
+
+  KOKKOS_FORCEINLINE_FUNCTION friend ProbeCounts operator+(ProbeCounts x, const ProbeCounts& y) {
+    GRADCOMP_UNROLL
+    for (int p = 0; p < max_probes; ++p) x.at[p] += y.at[p];
+    return x;
+  }
+};
+
+/// Counts in one tile.
+struct CountTile {
+  const Tile* tile;
+  const ProbeLimits* limits;  ///< [segments]
+  ProbeCounts* partial;       ///< [tiles]
+  const float* a;
+  Runs list;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const Warp& warp, index_t t) const {
+    const Tile here = tile[t];
+    const ProbeLimits limit = limits[here.segment];
+    if (limit.reads == Reads::nothing) return;
+    Lanes<std::int32_t> above[max_probes];
+    for (int p = 0; p < max_probes; ++p) warp.each([&](int l) { above[p][l] = 0; });
+    const Run run = limit.reads == Reads::list ? list(t) : Run{a + here.first, nullptr, here.count};
+    const float* const values = run.values;
+    for_parts(values, run.count, [&](index_t first, index_t size) {
+      each_element(warp, size, [&](int l, index_t e) {
+        const std::int32_t bits = magnitude(values[first + e]);
+        for (int p = 0; p < max_probes; ++p) above[p][l] += bits > limit.at[p] ? 1 : 0;
+      });
+    });
+    ProbeCounts counts;
+    for (int p = 0; p < max_probes; ++p) counts.at[p] = static_cast<std::uint32_t>(warp.sum(above[p]));
+    warp.once([&] { partial[t] = counts; });
+  }
 };
 }  // namespace detail
 
 /// Questions and answers of all segments; a small value type that kernels capture.
 struct Counting {
-  /// No magnitude is above this one.
-  static constexpr std::int32_t beyond_all = 0x7fffffff;
-
   detail::ProbeLimits* limits = nullptr;         ///< [segments]
   const detail::ProbeCounts* partial = nullptr;  ///< [tiles]
   const index_t* begin = nullptr;                ///< [segments + 1] first tile
 
-  KOKKOS_INLINE_FUNCTION bool asked(index_t s) const { return limits[s].at[0] != beyond_all; }
+  KOKKOS_INLINE_FUNCTION bool asked(index_t s) const { return limits[s].reads != detail::Reads::nothing; }
 
   /// Sets what the next CountAbove::run() counts in segment s; if nothing is asked, the segment is not read. `low` is
   /// the bound of the shortlist: if no probe is below it, only the list is read.
   KOKKOS_INLINE_FUNCTION void ask(index_t s, const Probes& probes, std::int32_t low) const {
     detail::ProbeLimits next;
-    int used = 0;
-    bool listed = low >= 0;
+    next.reads = detail::Reads::nothing;
     for (int p = 0; p < max_probes; ++p) {
+      next.at[p] = probes[p] < 0 ? detail::beyond_all : probes[p];
       if (probes[p] < 0) continue;
-      next.at[used++] = probes[p];
-      listed = listed && probes[p] >= low;
+      if (next.reads != detail::Reads::all)
+        next.reads = low >= 0 && probes[p] >= low ? detail::Reads::list : detail::Reads::all;
     }
-    while (used < max_probes) next.at[used++] = beyond_all;
-    next.listed = listed ? 1 : 0;
     limits[s] = next;
   }
 
   /// The counts above the probes.
-  KOKKOS_INLINE_FUNCTION Counts answer(const Warp& warp, index_t s, const Probes& probes) const {
-    Lanes<index_t> count[max_probes];
-    const index_t end = asked(s) ? begin[s + 1] : begin[s];
-    warp.each([&](int l) {
-      for (int p = 0; p < max_probes; ++p) count[p][l] = 0;
-      const auto load = [&](index_t t) { return partial[t]; };
-      each_of_lane(l, begin[s], end, load, [&](const detail::ProbeCounts& part) {
-        for (int p = 0; p < max_probes; ++p) count[p][l] += part.at[p];
-      });
-    });
-    index_t totals[max_probes];
-    for (int p = 0; p < max_probes; ++p) totals[p] = warp.sum(count[p]);
+  KOKKOS_INLINE_FUNCTION Counts answer(const Block& block, index_t s, const Probes& probes) const {
+    const auto load = [&](index_t t) { return partial[t]; };
+    const auto totals = sum_over<detail::ProbeCounts>(block, begin[s], asked(s) ? begin[s + 1] : begin[s], load);
     Counts counts;
-    for (int p = 0, used = 0; p < max_probes; ++p) counts[p] = probes[p] >= 0 ? totals[used++] : 0;
+    for (int p = 0; p < max_probes; ++p) counts[p] = probes[p] >= 0 ? index_t{totals.at[p]} : 0;
     return counts;
   }
 };
@@ -80,13 +111,23 @@ class CountAbove {
 
   Counting counting() const { return {m_limits.data(), m_partial.data(), m_begin.data()}; }
 
-  /// Counts what was asked; `list` holds the collected elements of a. If the host may read the questions and there are
-  /// none, nothing is launched.
-  void run(const Exec& exec, const Tiles& tiles, const float* a, const Runs& list, bool host_looks) const;
+  /// Counts what was asked, and runs last(block, s) for each segment that has tiles, where counting() answers. `list`
+  /// holds the collected elements of a. If the host may read the questions and there are none, nothing is read.
+  template <class Last>
+  void run(const Exec& exec, const Tiles& tiles, const float* a, const Runs& list, bool host_looks,
+           const Last& last) const {
+    if (host_looks && !any_asked(tiles.segments())) return for_segments(label, exec, tiles.segments(), last);
+    for_tiles_then(label, exec, tiles, detail::CountTile{tiles.tile.data(), m_limits.data(), m_partial.data(), a, list},
+                   last);
+  }
 
   index_t bytes() const;
 
  private:
+  static constexpr const char* label = "gradcomp::kernels::count_above";
+
+  bool any_asked(index_t segments) const;
+
   Vector<detail::ProbeLimits> m_limits;   ///< [segments]
   Vector<detail::ProbeCounts> m_partial;  ///< [tiles]
   Vector<index_t> m_begin;

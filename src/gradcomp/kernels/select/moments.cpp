@@ -2,6 +2,7 @@
 
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/core/shared.hpp"
+#include "gradcomp/kernels/lanes/tile_groups.hpp"
 #include "gradcomp/kernels/select/candidate_rows.hpp"
 
 namespace gradcomp::kernels {
@@ -43,13 +44,15 @@ struct LogLanes {
   }
 };
 
-/// The sweep over all tiles.
+/// The sweep over all tiles, and what follows for each segment.
 template <Statistics wanted>
 void sweep(const Exec& exec, const Tiles& tiles, const Source& source, const Collector& collector,
-           const Vector<TileMoments>& partial, const Vector<float>& sample) {
+           const Vector<TileMoments>& partial, const Vector<float>& sample, const Vector<Moments>& moments) {
   const auto tile = tiles.tile;
-  for_warps(
-      "gradcomp::kernels::first_pass", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
+  const auto begin = tiles.begin;
+  for_tiles_then(
+      "gradcomp::kernels::first_pass", exec, tiles,
+      KOKKOS_LAMBDA(const Warp& warp, index_t t) {
         constexpr bool magnitudes = wanted >= Statistics::magnitudes, sums = wanted >= Statistics::sums,
                        with_logs = wanted >= Statistics::logs;
         const Tile here = tile(t);
@@ -101,6 +104,14 @@ void sweep(const Exec& exec, const Tiles& tiles, const Source& source, const Col
                                  with_logs ? logs.sum(warp) : 0.0,
                                  slots.found};
         warp.once([&] { partial(t) = result; });
+      },
+      KOKKOS_LAMBDA(const Block& block, index_t s) {
+        const Moments result = sum_over<Moments>(block, begin(s), begin(s + 1), [&](index_t t) {
+          const TileMoments p = partial(t);
+          return Moments{p.sum,        p.sum_abs,  p.sum_squares, p.nonzeros,
+                         p.non_finite, p.max_bits, p.sum_logs,    p.candidates};
+        });
+        block.once([&] { moments(s) = result; });
       });
 }
 
@@ -119,35 +130,7 @@ void FirstPass::launch(const Exec& exec, const Tiles& tiles, const Source& sourc
                             : m_wanted == Statistics::magnitudes ? sweep<Statistics::magnitudes>
                             : m_wanted == Statistics::sums       ? sweep<Statistics::sums>
                                                                  : sweep<Statistics::logs>;
-  launch_sweep(exec, tiles, source, collector, m_partial, m_sample);
-  const auto begin = tiles.begin;
-  const auto partial = m_partial;
-  const auto moments = m_moments;
-  for_warps(
-      "gradcomp::kernels::combine_moments", exec, tiles.segments(), KOKKOS_LAMBDA(const Warp& warp, index_t s) {
-        Lanes<double> sum, sum_abs, squares, logs;
-        Lanes<index_t> nonzeros, bad, candidates;
-        Lanes<std::int32_t> most;
-        warp.each([&](int l) {
-          sum[l] = sum_abs[l] = squares[l] = logs[l] = 0;
-          nonzeros[l] = bad[l] = candidates[l] = 0;
-          most[l] = 0;
-          const auto load = [&](index_t t) { return partial(t); };
-          each_of_lane(l, begin(s), begin(s + 1), load, [&](const TileMoments& p) {
-            sum[l] += static_cast<double>(p.sum);
-            sum_abs[l] += static_cast<double>(p.sum_abs);
-            squares[l] += static_cast<double>(p.sum_squares);
-            nonzeros[l] += p.nonzeros;
-            bad[l] += p.non_finite;
-            most[l] = p.max_bits > most[l] ? p.max_bits : most[l];
-            logs[l] += p.sum_logs;
-            candidates[l] += p.candidates;
-          });
-        });
-        const Moments result{warp.sum(sum), warp.sum(sum_abs), warp.sum(squares), warp.sum(nonzeros),
-                             warp.sum(bad), warp.max(most),    warp.sum(logs),    warp.sum(candidates)};
-        warp.once([&] { moments(s) = result; });
-      });
+  launch_sweep(exec, tiles, source, collector, m_partial, m_sample, m_moments);
 }
 
 void FirstPass::run(const Exec& exec, const Tiles& tiles, const Source& source, const Collector& collector) {

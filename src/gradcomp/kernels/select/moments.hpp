@@ -29,6 +29,12 @@ struct Moments {
   std::int32_t max_bits = 0;  ///< magnitude() of the largest element
   double sum_logs = 0;        ///< of ln |a| over the nonzeros
   index_t candidates = 0;     ///< elements above the collector's bound
+
+  KOKKOS_FORCEINLINE_FUNCTION friend Moments operator+(const Moments& x, const Moments& y) {
+    return {x.sum + y.sum,           x.sum_abs + y.sum_abs,       x.sum_squares + y.sum_squares,
+            x.nonzeros + y.nonzeros, x.non_finite + y.non_finite, Kokkos::max(x.max_bits, y.max_bits),
+            x.sum_logs + y.sum_logs, x.candidates + y.candidates};
+  }
 };
 
 namespace detail {

@@ -1,24 +1,20 @@
 #include "gradcomp/kernels/select/radix.hpp"
 
 #include <algorithm>
-#include <vector>
 
-#include "gradcomp/core/copies.hpp"
 #include "gradcomp/core/shared.hpp"
-#include "gradcomp/kernels/lanes/teams.hpp"
+#include "gradcomp/kernels/lanes/tile_groups.hpp"
 #include "gradcomp/kernels/select/candidate_rows.hpp"
 
 namespace gradcomp::kernels {
 namespace {
 
-using detail::TileGroup;
-
 constexpr std::uint32_t bins = 2048;
 
-/// Devices get many groups. A host gets a few per thread, because it costs as much to empty and add up 2048 bins as to
-/// count thousands of candidates.
+/// Devices get many groups, of at least one tile for each warp. A host gets a few per thread, because it costs as much
+/// to empty and add up 2048 bins as to count thousands of candidates.
 index_t tiles_per_group(index_t tiles) {
-  if (lanes_are_threads) return 32;
+  if (lanes_are_threads) return std::clamp<index_t>(tiles / 256, DeviceBlock::warps, 32);
   const index_t groups = 4 * static_cast<index_t>(Exec().concurrency());
   return std::max<index_t>(32, (tiles + groups - 1) / groups);
 }
@@ -45,119 +41,102 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_wide(const SegmentSearch& search, Radix::Tar
   return wanted(search, target) != 0 && width(search) > 1;
 }
 
-/// Adds the values of each segment to its histogram. A group first counts in team scratch (shared memory, or the cache
-/// of a host's one-thread team), because atomics on the result cost a host 5 ns each. One thread needs none.
-void histogram(const Exec& exec, const Vector<TileGroup>& groups, const Runs& runs,
-               const Vector<SegmentSearch>& searches, Radix::Target target, const Vector<std::uint32_t>& result) {
+/// Narrows the search to the bin with the wanted rank. Leaves the bins zero.
+KOKKOS_FORCEINLINE_FUNCTION void keep_bin(const Block& block, std::uint32_t* counts, Radix::Target target,
+                                          SegmentSearch& to) {
+  const SegmentSearch search = to;
+  const index_t rank = wanted(search, target);
+  constexpr int own = static_cast<int>(bins) / Block::threads;    // of each thread, the first one's at the top
+  const int top = static_cast<int>(bins) - own * block.thread();  // behind the last one
+  const auto sum_below = [&](int end, int count) {
+    std::uint32_t sum = 0;
+    for (int b = 0; b < count; ++b) sum += counts[end - count + b];
+    return index_t{sum};
+  };
+  const index_t mine = sum_below(top, own);
+  index_t before = mine;
+  block.exclusive_sum(before);
+  before += search.above;
+  if (before < rank && before + mine >= rank) {
+    constexpr int stride = own < 64 ? own : 64;
+    int end = top;
+    for (; before + sum_below(end, stride) < rank; end -= stride) before += sum_below(end, stride);
+    int bin = end - 1;
+    for (; before + counts[bin] < rank; --bin) before += counts[bin];
+    const int shift = bin_shift(search);
+    const std::int64_t low = search.low;
+    to.above = before;
+    if (target == Radix::Target::exact) to.inside = counts[bin];
+    to.high = static_cast<std::int32_t>(
+        Kokkos::min<std::int64_t>(search.high, low + (static_cast<std::int64_t>(bin + 1) << shift)));
+    to.low = static_cast<std::int32_t>(low + (static_cast<std::int64_t>(bin) << shift));
+  }
+  block.barrier();
+  block.each(bins, [&](index_t b) { counts[b] = 0; });
+}
+
+/// Adds the values of each segment to its histogram, and narrows the searches. A group first counts in the scratch of
+/// its team (shared memory, or the cache of a host's one-thread team), because atomics on the result cost a host 5 ns
+/// each. One thread needs none.
+void narrow_once(const Exec& exec, const Tiles& tiles, const TileGroups& groups, const Runs& runs,
+                 const Vector<SegmentSearch>& searches, Radix::Target target, const Vector<std::uint32_t>& result) {
   using Scratch = TeamArray<std::uint32_t*>;
   const bool alone = !lanes_are_threads && exec.concurrency() == 1;  // no team at work beside this one
-  for_teams<lanes_are_threads ? 256 : 1>(
-      "gradcomp::kernels::radix_histogram", exec, static_cast<index_t>(groups.size()), Scratch::shmem_size(bins),
-      KOKKOS_LAMBDA(const Team& team) {
-        const TileGroup group = groups(team.league_rank());
+  for_groups_then(
+      "gradcomp::kernels::radix_histogram", exec, tiles, groups, Scratch::shmem_size(bins),
+      KOKKOS_LAMBDA(const Block& block, const TileGroup& group) {
         const SegmentSearch search = searches(group.segment);
         if (!is_wide(search, target)) return;
-        const Scratch counts(team.team_scratch(0), bins);
-        for_each_of_team(team, bins, [&](int b) { counts(b) = 0; });
-        team.team_barrier();
+        const Scratch counts(block.team->team_scratch(0), bins);
+        block.each(bins, [&](index_t b) { counts(b) = 0; });
+        block.barrier();
         const int shift = bin_shift(search);
         constexpr int width = lanes_are_threads ? warp_lanes : 1;  // of a device's team, each warp takes a tile
-        for (index_t t = group.begin + team.team_rank() / width; t < group.end; t += team.team_size() / width) {
+        for (index_t t = group.begin + block.thread() / width; t < group.end; t += Block::warps) {
           const Run run = runs(t);
           prefetch_run(runs, t, group.end - 1);
-          for (std::int32_t i = team.team_rank() % width; i < run.count; i += width) {
-            const std::int32_t bits = magnitude(run.values[i]);
+          const auto load = [&](index_t i) { return magnitude(run.values[i]); };
+          const auto count = [&](std::int32_t bits) {
             if (bits > search.low && bits <= search.high)
               device::count(&counts(static_cast<std::uint32_t>(bits - search.low - 1) >> shift));
-          }
+          };
+          each_of_lane<8>(block.thread() % width, 0, run.count, load, count, width);
         }
-        team.team_barrier();
+        block.barrier();
         std::uint32_t* const sums = result.data() + group.segment * bins;
-        for_each_of_team(team, bins, [&](int b) {
+        block.each(bins, [&](index_t b) {
           if (alone) {
             sums[b] += counts(b);
           } else if (counts(b) != 0) {
             Kokkos::atomic_add(&sums[b], counts(b));
           }
         });
+      },
+      KOKKOS_LAMBDA(const Block& block, index_t s) {
+        if (is_wide(searches(s), target)) keep_bin(block, result.data() + s * bins, target, searches(s));
       });
-}
-
-/// Narrows each search to the bin with the wanted rank, with one warp per segment. Leaves the histogram zero.
-void keep_bin(const Exec& exec, const Vector<SegmentSearch>& searches, Radix::Target target,
-              const Vector<std::uint32_t>& counts) {
-  constexpr int per_lane = bins / warp_lanes;
-  for_warps(
-      "gradcomp::kernels::radix_keep_bin", exec, static_cast<index_t>(searches.size()),
-      KOKKOS_LAMBDA(const Warp& warp, index_t s) {
-        SegmentSearch search = searches(s);
-        if (!is_wide(search, target)) return;
-        const index_t rank = wanted(search, target);
-        std::uint32_t* const mine = counts.data() + s * bins;
-        Lanes<index_t> sums;
-        warp.each([&](int l) {
-          sums[l] = 0;
-          for (int b = 0; b < per_lane; ++b) sums[l] += mine[l * per_lane + b];
-        });
-        int lane = warp_lanes - 1;
-        for (; lane > 0; --lane) {
-          const index_t sum = warp.broadcast(sums, lane);
-          if (search.above + sum >= rank) break;
-          search.above += sum;
-        }
-        int bin = lane * per_lane + per_lane - 1;
-        for (; bin > lane * per_lane; --bin) {
-          if (search.above + mine[bin] >= rank) break;
-          search.above += mine[bin];
-        }
-        if (target == Radix::Target::exact) search.inside = mine[bin];
-        const int shift = bin_shift(search);
-        const std::int64_t low = search.low;
-        search.high = static_cast<std::int32_t>(
-            Kokkos::min<std::int64_t>(search.high, low + (static_cast<std::int64_t>(bin + 1) << shift)));
-        search.low = static_cast<std::int32_t>(low + (static_cast<std::int64_t>(bin) << shift));
-        warp.once([&] { searches(s) = search; });
-        warp.sync();  // all lanes have read the bins
-        warp.each([&](int l) {
-          for (int b = 0; b < per_lane; ++b) mine[l * per_lane + b] = 0;
-        });
-      });
-}
-
-std::vector<TileGroup> make_groups(const Tiles& tiles) {
-  std::vector<TileGroup> groups;
-  const index_t max_tiles = tiles_per_group(tiles.count());
-  index_t first = 0;
-  for (std::size_t s = 0; s < tiles.elements.size(); ++s) {
-    const index_t end = first + (tiles.elements[s] + tile_size - 1) / tile_size;
-    for (; first < end; first = groups.back().end)
-      groups.push_back({first, std::min(end, first + max_tiles), static_cast<std::int32_t>(s)});
-  }
-  return groups;
 }
 
 }  // namespace
 
 Radix::Radix(const Tiles& tiles)
-    : m_groups(upload("gradcomp::kernels::radix_groups", make_groups(tiles))),
+    : m_groups(tiles.elements, tiles_per_group(tiles.count())),
       m_histogram("gradcomp::kernels::radix_histogram", static_cast<std::size_t>(tiles.segments() * bins)) {}
 
-void Radix::narrow(const Exec& exec, const Runs& runs, const Vector<SegmentSearch>& searches, Target target, int passes,
-                   bool host_looks) {
+void Radix::narrow(const Exec& exec, const Tiles& tiles, const Runs& runs, const Vector<SegmentSearch>& searches,
+                   Target target, int passes, bool host_looks) {
   const auto needed = [&] {
     if (!host_looks) return true;
     const auto seen = seen_by_host(searches);
     return std::any_of(seen.data(), seen.data() + seen.size(),
                        [&](const SegmentSearch& search) { return is_wide(search, target); });
   };
-  for (int pass = 0; pass < passes && m_groups.size() > 0 && needed(); ++pass) {
-    histogram(exec, m_groups, runs, searches, target, m_histogram);
-    keep_bin(exec, searches, target, m_histogram);
-  }
+  for (int pass = 0; pass < passes && tiles.count() > 0 && needed(); ++pass)
+    narrow_once(exec, tiles, m_groups, runs, searches, target, m_histogram);
 }
 
 index_t Radix::bytes() const {
-  return static_cast<index_t>(m_groups.size() * sizeof(TileGroup) + m_histogram.size() * sizeof(std::uint32_t));
+  return m_groups.bytes() + static_cast<index_t>(m_histogram.size() * sizeof(std::uint32_t));
 }
 
 }  // namespace gradcomp::kernels

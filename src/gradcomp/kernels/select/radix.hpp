@@ -6,14 +6,6 @@
 
 namespace gradcomp::kernels {
 
-namespace detail {
-/// Tiles [begin, end) of one segment, which share a private histogram.
-struct TileGroup {
-  index_t begin, end;
-  std::int32_t segment;
-};
-}  // namespace detail
-
 class Radix {
  public:
   explicit Radix(const Tiles& tiles);
@@ -25,15 +17,15 @@ class Radix {
   /// (low, high]; with `exact`, a segment with `enough` inside is narrowed no more. Other segments, and with `exact`
   /// open segments, stay as they are. `host_looks`: as Context::host_looks; passes that no segment needs are then left
   /// out.
-  void narrow(const Exec& exec, const Runs& runs, const Vector<SegmentSearch>& searches, Target target, int passes,
-              bool host_looks = false);
+  void narrow(const Exec& exec, const Tiles& tiles, const Runs& runs, const Vector<SegmentSearch>& searches,
+              Target target, int passes, bool host_looks = false);
 
   static constexpr int passes_to_end = 3;
 
   index_t bytes() const;
 
  private:
-  Vector<detail::TileGroup> m_groups;
+  TileGroups m_groups;                ///< tiles that share a private histogram
   Vector<std::uint32_t> m_histogram;  ///< [segments][2048], zero between passes
 };
 

@@ -98,7 +98,7 @@ void SampledRank::run(const Exec& exec, const float* a, const std::vector<Sample
   Runs runs;
   runs.tile = m_tiles.tile.data();
   runs.a = m_values.data();
-  m_radix.narrow(exec, runs, m_searches, Radix::Target::exact, Radix::passes_to_end);
+  m_radix.narrow(exec, m_tiles, runs, m_searches, Radix::Target::exact, Radix::passes_to_end);
 }
 
 index_t SampledRank::bytes() const {

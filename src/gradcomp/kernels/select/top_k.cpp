@@ -61,11 +61,13 @@ void Selector::round(const Exec& exec, const Tiles& tiles, const Source& source,
     sample.tile = tiles.tile.data();
     sample.values = first.sample().data();
     sample.slots = sample.stride = warp_lanes;
-    m_radix.narrow(exec, sample, m_searches, Radix::Target::sample, 2);
+    m_radix.narrow(exec, tiles, sample, m_searches, Radix::Target::sample, 2);
   }
   if ((phases & detail::staging) != 0) m_candidates.stage(exec, tiles, source.accumulated(), m_searches);
-  if ((phases & detail::recounting) != 0) m_candidates.recount(exec, tiles, m_searches);
-  if ((phases & detail::placing) != 0) m_candidates.place(exec, tiles, m_searches, m_totals);
+  if ((phases & detail::recounting) != 0)
+    m_candidates.recount(exec, tiles, m_searches, m_totals);
+  else if ((phases & detail::placing) != 0)
+    m_candidates.place(exec, tiles, m_searches, m_totals);
 }
 
 void Selector::choose(const Exec& exec, const Tiles& tiles, const Source& source, const FirstPass& first,
@@ -85,10 +87,9 @@ void Selector::choose(const Exec& exec, const Tiles& tiles, const Source& source
     if (host_looks && outcome.again != 0) continue;
     if (host_looks && (outcome.needed & detail::ranking) == 0) phases &= ~std::uint32_t{detail::ranking};
     if ((phases & detail::ranking) != 0) {
-      m_radix.narrow(exec, m_candidates.runs(tiles), m_searches, Radix::Target::exact, Radix::passes_to_end,
+      m_radix.narrow(exec, tiles, m_candidates.runs(tiles), m_searches, Radix::Target::exact, Radix::passes_to_end,
                      host_looks);
-      m_candidates.rank(exec, tiles, m_searches);
-      m_candidates.place(exec, tiles, m_searches, m_totals);
+      m_candidates.rank(exec, tiles, m_searches, m_totals);
     }
     wait(exec, "gradcomp::kernels::Selector::choose");
     needed |= outcome.needed;

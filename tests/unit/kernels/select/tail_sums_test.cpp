@@ -18,12 +18,11 @@ std::vector<Tail> tails(const Layout& layout, const std::vector<float>& x, const
   const TailSums sums(tiles);
   const Tails all = sums.tails();
   to_device(thresholds, all.thresholds);
-  sums.run(exec, tiles, a.data());
   const Vector<Tail> found("found", thresholds.size());
-  for_warps(
-      "gradcomp::kernels::test_tails", exec, tiles.segments(), KOKKOS_LAMBDA(const Warp& warp, index_t s) {
-        const Tail tail = all.asked(s) ? all.sum(warp, s) : Tail{};
-        warp.once([&] { found(s) = tail; });
+  sums.run(
+      exec, tiles, a.data(), KOKKOS_LAMBDA(const Block& block, index_t s) {
+        const Tail tail = all.asked(s) ? all.sum(block, s) : Tail{};
+        block.once([&] { found(s) = tail; });
       });
   return test::to_host(found);
 }

@@ -34,14 +34,14 @@ class ThresholdSearch {
   KOKKOS_INLINE_FUNCTION void ask(index_t s) const { m_counting.ask(s, to_count(s, m_searches(s)), m_list.low(s)); }
 
   /// Takes the counts of a read and asks for the next ones.
-  KOKKOS_INLINE_FUNCTION void advance(const kernels::Warp& warp, index_t s) const {
+  KOKKOS_INLINE_FUNCTION void advance(const kernels::Block& block, index_t s) const {
     Search search = m_searches(s);
     if (search.done()) return;
-    kernels::Counts counts = m_counting.answer(warp, s, to_count(s, search));
+    kernels::Counts counts = m_counting.answer(block, s, to_count(s, search));
     const kernels::Probes probes = search.probes();
     for (int p = 0; p < kernels::max_probes; ++p)
       if (settled(s, search, probes[p])) counts[p] = m_list.count(s);
-    warp.once([&] {
+    block.once([&] {
       search.advance(counts);
       m_searches(s) = search;
       ask(s);
@@ -74,12 +74,10 @@ static void search_thresholds(const Exec& exec, const kernels::CountAbove& above
   kernels::for_few(
       "gradcomp::compressors::ask_counts", exec, tiles.segments(), host_looks,
       KOKKOS_LAMBDA(const index_t s) { all.ask(s); });
-  for (int read = 0; read < reads && !(host_looks && all_done(searches)); ++read) {
-    above.run(exec, tiles, a, shortlist.runs, host_looks);
-    kernels::for_warps(
-        "gradcomp::compressors::advance_searches", exec, tiles.segments(),
-        KOKKOS_LAMBDA(const kernels::Warp& warp, index_t s) { all.advance(warp, s); });
-  }
+  for (int read = 0; read < reads && !(host_looks && all_done(searches)); ++read)
+    above.run(
+        exec, tiles, a, shortlist.runs, host_looks,
+        KOKKOS_LAMBDA(const kernels::Block& block, index_t s) { all.advance(block, s); });
 }
 
 }  // namespace gradcomp::compressors

@@ -57,16 +57,16 @@ void ask_tails(const Exec& exec, const SidcoState& state, bool host_looks) {
       KOKKOS_LAMBDA(const index_t s) { tails.thresholds[s] = fits(s).done() ? -1.0f : fits(s).threshold(); });
 }
 
-void advance_fits(const Exec& exec, const SidcoState& state) {
+/// Reads the tails, continues the fits and asks for the next tails.
+void advance_fits(const Exec& exec, const float* a, const SidcoState& state) {
   const auto fits = state.fits;
   const auto tails = state.tails.tails();
-  kernels::for_warps(
-      "gradcomp::compressors::sidco_advance", exec, state.segments(),
-      KOKKOS_LAMBDA(const kernels::Warp& warp, index_t s) {
+  state.tails.run(
+      exec, state.tiles, a, KOKKOS_LAMBDA(const kernels::Block& block, index_t s) {
         SidcoStages fit = fits(s);
         if (fit.done()) return;
-        fit.advance(tails.sum(warp, s));
-        warp.once([&] {
+        fit.advance(tails.sum(block, s));
+        block.once([&] {
           fits(s) = fit;
           tails.thresholds[s] = fit.done() ? -1.0f : fit.threshold();
         });
@@ -94,10 +94,8 @@ void search_fits(const Exec& exec, const Source& source, SidcoState& state, cons
     start_fits(exec, state, rule, host_looks);
   }
   ask_tails(exec, state, host_looks);
-  for (int read = 0; read < reads && !(host_looks && all_done(state.fits)); ++read) {
-    state.tails.run(exec, state.tiles, source.accumulated());
-    advance_fits(exec, state);
-  }
+  for (int read = 0; read < reads && !(host_looks && all_done(state.fits)); ++read)
+    advance_fits(exec, source.accumulated(), state);
   choose_fitted(exec, state, host_looks);
 }
 
