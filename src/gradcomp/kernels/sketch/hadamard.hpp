@@ -11,60 +11,14 @@
 // a segment the next power of two that is at least 32. A group is first multiplied by a power of two that brings its
 // largest element close to 1, so that no sum overflows or is lost in denormals.
 //
-// Passes over n floats: 1 read of a (and 1 write with a residual), 1 write of y; log2 P additions per element, in
-// cache.
+// Passes over n floats: 1 read of a (and 1 write with a residual), 1 write of y; log2 P additions per element, on hosts
+// in cache, on devices in registers.
 #include "gradcomp/core/layout.hpp"
 #include "gradcomp/core/payload.hpp"
 #include "gradcomp/core/source.hpp"
 #include "gradcomp/kernels/lanes/lanes.hpp"
 
 namespace gradcomp::kernels {
-
-/// x = H x in place on one warp, with H not normalised. `count` is a power of two, at least 32.
-KOKKOS_INLINE_FUNCTION void walsh_hadamard(const Warp& warp, float* x, index_t count) {
-  constexpr int square = warp_lanes * warp_lanes;
-  warp.sync();
-  for (index_t block = 0; block < count; block += square) {  // the five low bits of the index; each lane takes a row
-    const index_t rows = count - block < square ? (count - block) / warp_lanes : warp_lanes;
-    float* const from = x + block;
-    Lanes<float> v[warp_lanes];
-    for (int j = 0; j < warp_lanes; ++j) {
-      warp.each([&](int l) { v[j][l] = l < rows ? from[l * warp_lanes + j] : 0.0f; });
-    }
-    for (int half = 1; half < warp_lanes; half *= 2) {
-      for (int j = 0; j < warp_lanes; ++j) {
-        if ((j & half) != 0) continue;
-        warp.each([&](int l) {
-          const float low = v[j][l], high = v[j + half][l];
-          v[j][l] = low + high;
-          v[j + half][l] = low - high;
-        });
-      }
-    }
-    for (int j = 0; j < warp_lanes; ++j) {
-      warp.each([&](int l) {
-        if (l < rows) from[l * warp_lanes + j] = v[j][l];
-      });
-    }
-  }
-  warp.sync();
-  for (index_t half = warp_lanes; half < count; half *= 2) {  // each lane takes its own column
-    for (index_t i = 0; i < count; i += 2 * half) {
-      for (index_t row = i; row < i + half; row += warp_lanes) {
-        float *const low = x + row, *const high = low + half;
-        Lanes<float> sum, difference;
-        warp.each([&](int l) {
-          sum[l] = low[l] + high[l];
-          difference[l] = low[l] - high[l];
-        });
-        warp.each([&](int l) {
-          low[l] = sum[l];
-          high[l] = difference[l];
-        });
-      }
-    }
-  }
-}
 
 /// One group: `count` elements of the layout from `first` on, and `padded` elements of the work array from `work` on.
 struct RotatedGroup {
@@ -115,6 +69,7 @@ class Rotation {
   index_t bytes() const;
 
  private:
+  index_t m_length;
   Vector<RotatedGroup> m_groups;
   Vector<RotatedStats> m_stats;
   Vector<float> m_work;  ///< [padded_count]
