@@ -7,22 +7,23 @@ from gradcomp.history.building import Unbuildable, build
 from gradcomp.history.repository import work_trees
 from gradcomp.results.records import ROOT
 
-KERNEL = "src/gradcomp/kernels/select/count_above.cpp"
-LAUNCH = """  for_warps(
-      "gradcomp::kernels::count_above", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
+KERNEL = "src/gradcomp/kernels/select/count_above.hpp"
+COUNT = """  KOKKOS_FORCEINLINE_FUNCTION void operator()(const Warp& warp, index_t t) const {
 """
-SLOWER_LAUNCH = """  const index_t all = tiles.count(), more = (all * {percent} + 99) / 100;
-  for_warps(
-      "gradcomp::kernels::count_above", exec, all + more, KOKKOS_LAMBDA(const Warp& warp, index_t step) {{
-        const index_t t = step % all;  // the first ones a second time, with the same answer
+SLOWER_COUNT = """  KOKKOS_FORCEINLINE_FUNCTION void operator()(const Warp& warp, index_t t) const {{
+    const index_t times = 1 + ((t + 1) * {percent} + 99) / 100 - (t * {percent} + 99) / 100;
+    for (index_t i = 0; i < times; ++i) count(warp, t);  // some tiles more than once, with the same answer
+  }}
+
+  KOKKOS_FORCEINLINE_FUNCTION void count(const Warp& warp, index_t t) const {{
 """
 
 
 def changed(source, percent):
     """The text of KERNEL with at least `percent` per cent more work in the kernel. Throws ToolError."""
-    if source.count(LAUNCH) != 1:
-        raise ToolError(f"'{KERNEL}' does not have the launch that is to be made slower (python/gradcomp/pages/slower.py)")
-    return source.replace(LAUNCH, SLOWER_LAUNCH.format(percent=percent))
+    if source.count(COUNT) != 1 or " void count(" in source:
+        raise ToolError(f"'{KERNEL}' does not have the loop that is to be made slower (python/gradcomp/pages/slower.py)")
+    return source.replace(COUNT, SLOWER_COUNT.format(percent=percent))
 
 
 @contextlib.contextmanager
