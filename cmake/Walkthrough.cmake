@@ -67,7 +67,7 @@ function(gradcomp_walkthrough kind test filter)
     endforeach()
   else()
     add_test(NAME ${name} COMMAND ${run})
-    set_tests_properties(${name} PROPERTIES ENVIRONMENT "OMP_NUM_THREADS=2;OMP_PROC_BIND=false;OMP_WAIT_POLICY=passive" TIMEOUT 600 PROCESSORS 2)
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT "OMP_NUM_THREADS=2;OMP_PROC_BIND=false" TIMEOUT 600 PROCESSORS 2)
     list(APPEND tests ${name})
   endif()
   set_tests_properties(${tests} PROPERTIES FAIL_REGULAR_EXPRESSION " 0 tests from ") # a filter that fits nothing
