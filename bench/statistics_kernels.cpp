@@ -42,30 +42,30 @@ Kernel count_above(const KernelInput& input) {
   struct Arrays {
     kernels::Tiles tiles;
     kernels::CountAbove counter;
-    Vector<kernels::Probes> probes;
     Vector<kernels::Counts> counts;
   };
   kernels::Tiles tiles(Layout::flat(input.count()));
-  const auto arrays = std::make_shared<Arrays>(Arrays{
-      tiles, kernels::CountAbove(tiles), Vector<kernels::Probes>("probes", 1), Vector<kernels::Counts>("counts", 1)});
+  const auto arrays =
+      std::make_shared<Arrays>(Arrays{tiles, kernels::CountAbove(tiles), Vector<kernels::Counts>("counts", 1)});
   const auto host = input.host();
   double mean = 0;
   for (const float a : host) mean += std::abs(a) / static_cast<double>(host.size());
   kernels::Probes probes = kernels::no_probes();
   for (int i = 0; i < kernels::max_probes; ++i) probes[i] = kernels::magnitude(static_cast<float>(mean * i));
-  Kokkos::deep_copy(arrays->probes, probes);
-  const auto work = [=] {
-    auto& own = *arrays;
-    kernels::count_once(input.exec, own.counter, own.tiles, input.gradient.data(), {}, own.probes, own.counts);
-  };
+  const kernels::Counting counting = arrays->counter.counting();
+  const Vector<kernels::Counts> counts = arrays->counts;
+  const IndexRange segment(input.exec, 0, 1);
+  Kokkos::parallel_for(
+      "ask", segment, KOKKOS_LAMBDA(const index_t s) { counting.ask(s, probes, kernels::Shortlist().low(s)); });
+  const auto work = [=] { arrays->counter.run(input.exec, arrays->tiles, input.gradient.data(), {}, device_is_host); };
   const auto check = [=] {
+    Kokkos::parallel_for("answer", segment, KOKKOS_LAMBDA(const index_t s) { counts(s) = counting.answer(s, probes); });
     const auto values = input.host();
-    const kernels::Counts counts = to_host(input.exec, arrays->counts).at(0);
+    const kernels::Counts found = to_host(input.exec, counts).at(0);
     for (int i = 0; i < kernels::max_probes; ++i) {
       const index_t expected =
           std::count_if(values.begin(), values.end(), [&](float a) { return kernels::magnitude(a) > probes[i]; });
-      require(counts[i] == expected, "wrong answer: {} elements above threshold {}, expected {}", counts[i], i,
-              expected);
+      require(found[i] == expected, "wrong answer: {} elements above threshold {}, expected {}", found[i], i, expected);
     }
   };
   return {1, work, check, {}};

@@ -112,9 +112,9 @@ TEST(Launches, OfStepsThatSearchThresholds) {
     int launches, waits;
   };
   for (const Expected& expected : {Expected{"top_k", 10, 1},
-                                   {"sidco", 12, 1},
-                                   {"sidco:sid=gamma", 11, 2},
-                                   {"redsync", 13, 1},
+                                   {"sidco", 10, 1},
+                                   {"sidco:sid=gamma", 10, 2},
+                                   {"redsync", 14, 1},
                                    {"gaussian_k", 12, 1},
                                    {"dgc", 17, 1},
                                    {"gradient_dropping", 13, 1}}) {

@@ -7,7 +7,7 @@ from gradcomp.history.building import Unbuildable, build
 from gradcomp.history.repository import work_trees
 from gradcomp.results.records import ROOT
 
-KERNEL = "src/gradcomp/kernels/select/count_above.hpp"
+KERNEL = "src/gradcomp/kernels/select/count_above.cpp"
 COUNT = """  KOKKOS_FORCEINLINE_FUNCTION void operator()(const Warp& warp, index_t t) const {
 """
 SLOWER_COUNT = """  KOKKOS_FORCEINLINE_FUNCTION void operator()(const Warp& warp, index_t t) const {{

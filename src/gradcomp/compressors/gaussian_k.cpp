@@ -100,48 +100,34 @@ KOKKOS_INLINE_FUNCTION double gaussian_estimate(const kernels::Moments& moments,
 
 constexpr int gaussian_reads = 2;  ///< largest number of reads of variant=fixed
 
-void start_gaussian(const Exec& exec, const GaussianState& state, const Vector<CountSearch>& searches, double z,
-                    bool host_looks) {
-  const Searched all = state.searched();
-  kernels::for_few(
-      "gradcomp::compressors::gaussian_start", exec, state.segments(), host_looks, KOKKOS_LAMBDA(const index_t s) {
-        searches(s) = CountSearch();
-        if (all.open[s] == 0) return;
-        const index_t k = all.selections[s].k;
-        const CountGoal goal{k, (2 * k + 2) / 3, 4 * k / 3, 2 * k, gaussian_reads};
-        const double eta = gaussian_estimate(all.moments[s], all.elements[s], z, false);
-        const std::int32_t guess = eta < 0 ? -1 : kernels::magnitude(static_cast<float>(eta));
-        searches(s) = CountSearch(goal, all.moments[s], guess, 1);
-      });
+/// The search of an open segment.
+KOKKOS_INLINE_FUNCTION void make_search(CountSearch& search, const kernels::Moments& moments, index_t elements,
+                                        index_t k, double z) {
+  const double eta = gaussian_estimate(moments, elements, z, false);
+  const std::int32_t guess = eta < 0 ? -1 : kernels::magnitude(static_cast<float>(eta));
+  search = CountSearch({k, (2 * k + 2) / 3, 4 * k / 3, 2 * k, gaussian_reads}, moments, guess, 1);
 }
 
-void start_gaussian(const Exec& exec, const GaussianState& state, const Vector<ThreeLooks>& searches, double z,
-                    bool host_looks) {
-  const Searched all = state.searched();
-  kernels::for_few(
-      "gradcomp::compressors::gaussian_start", exec, state.segments(), host_looks, KOKKOS_LAMBDA(const index_t s) {
-        searches(s) = ThreeLooks();
-        const double eta = all.open[s] != 0 ? gaussian_estimate(all.moments[s], all.elements[s], z, true) : -1;
-        if (!(eta < 0)) searches(s) = ThreeLooks(eta, all.selections[s].k);
-      });
-}
-
-template <class Search>
-void choose_found(const Exec& exec, const Searched& all, const Vector<Search>& searches, bool host_looks) {
-  kernels::for_few(
-      "gradcomp::compressors::gaussian_choose", exec, static_cast<index_t>(searches.size()), host_looks,
-      KOKKOS_LAMBDA(const index_t s) {
-        if (searches(s).threshold() >= 0) choose_above(all.selections[s], searches(s).threshold());
-      });
+KOKKOS_INLINE_FUNCTION void make_search(ThreeLooks& search, const kernels::Moments& moments, index_t elements,
+                                        index_t k, double z) {
+  const double eta = gaussian_estimate(moments, elements, z, true);
+  if (!(eta < 0)) search = ThreeLooks(eta, k);
 }
 
 template <class Search>
 void search_all(const Exec& exec, const float* a, const GaussianState& state, const Vector<Search>& searches, double z,
                 int reads, bool host_looks) {
-  start_gaussian(exec, state, searches, z, host_looks);
-  search_thresholds(exec, state.above, state.tiles, a, state.selector.shortlist(state.tiles, state.first), searches,
-                    reads, host_looks);
-  choose_found(exec, state.searched(), searches, host_looks);
+  const Searched all = state.searched();
+  search_thresholds(
+      exec, state.above, state.tiles, a, state.selector.shortlist(state.tiles, state.first), searches, reads,
+      host_looks,
+      KOKKOS_LAMBDA(const index_t s) {
+        searches(s) = Search();
+        if (all.open[s] != 0) make_search(searches(s), all.moments[s], all.elements[s], all.selections[s].k, z);
+      },
+      KOKKOS_LAMBDA(const index_t s) {
+        if (searches(s).threshold() >= 0) choose_above(all.selections[s], searches(s).threshold());
+      });
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #pragma once
 // Exact counts of the elements above several thresholds per segment, in one read. Searches for a threshold need them.
 // Kernels ask and read the answers; the host only launches.
-#include "gradcomp/kernels/lanes/prefetch.hpp"
 #include "gradcomp/kernels/lanes/tile_groups.hpp"
 #include "gradcomp/kernels/select/shortlist.hpp"
 
@@ -43,41 +42,12 @@ struct ProbeCounts {
     return x;
   }
 };
-
-/// Counts in one tile.
-struct CountTile {
-  const Tile* tile;
-  const ProbeLimits* limits;  ///< [segments]
-  ProbeCounts* partial;       ///< [tiles]
-  const float* a;
-  Runs list;
-
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(const Warp& warp, index_t t) const {
-    const Tile here = tile[t];
-    const ProbeLimits limit = limits[here.segment];
-    if (limit.reads == Reads::nothing) return;
-    Lanes<std::int32_t> above[max_probes];
-    for (int p = 0; p < max_probes; ++p) warp.each([&](int l) { above[p][l] = 0; });
-    const Run run = limit.reads == Reads::list ? list(t) : Run{a + here.first, nullptr, here.count};
-    const float* const values = run.values;
-    for_parts(values, run.count, [&](index_t first, index_t size) {
-      each_element(warp, size, [&](int l, index_t e) {
-        const std::int32_t bits = magnitude(values[first + e]);
-        for (int p = 0; p < max_probes; ++p) above[p][l] += bits > limit.at[p] ? 1 : 0;
-      });
-    });
-    ProbeCounts counts;
-    for (int p = 0; p < max_probes; ++p) counts.at[p] = static_cast<std::uint32_t>(warp.sum(above[p]));
-    warp.once([&] { partial[t] = counts; });
-  }
-};
 }  // namespace detail
 
 /// Questions and answers of all segments; a small value type that kernels capture.
 struct Counting {
-  detail::ProbeLimits* limits = nullptr;         ///< [segments]
-  const detail::ProbeCounts* partial = nullptr;  ///< [tiles]
-  const index_t* begin = nullptr;                ///< [segments + 1] first tile
+  detail::ProbeLimits* limits = nullptr;        ///< [segments]
+  const detail::ProbeCounts* totals = nullptr;  ///< [segments]
 
   KOKKOS_INLINE_FUNCTION bool asked(index_t s) const { return limits[s].reads != detail::Reads::nothing; }
 
@@ -95,12 +65,10 @@ struct Counting {
     limits[s] = next;
   }
 
-  /// The counts above the probes.
-  KOKKOS_INLINE_FUNCTION Counts answer(const Block& block, index_t s, const Probes& probes) const {
-    const auto load = [&](index_t t) { return partial[t]; };
-    const auto totals = sum_over<detail::ProbeCounts>(block, begin[s], asked(s) ? begin[s + 1] : begin[s], load);
+  /// What the last run() counted above the probes that it was asked.
+  KOKKOS_INLINE_FUNCTION Counts answer(index_t s, const Probes& probes) const {
     Counts counts;
-    for (int p = 0; p < max_probes; ++p) counts[p] = probes[p] >= 0 ? index_t{totals.at[p]} : 0;
+    for (int p = 0; p < max_probes; ++p) counts[p] = probes[p] >= 0 ? index_t{totals[s].at[p]} : 0;
     return counts;
   }
 };
@@ -109,32 +77,20 @@ class CountAbove {
  public:
   explicit CountAbove(const Tiles& tiles);
 
-  Counting counting() const { return {m_limits.data(), m_partial.data(), m_begin.data()}; }
+  Counting counting() const { return {m_limits.data(), m_totals.data()}; }
 
-  /// Counts what was asked, and runs last(block, s) for each segment that has tiles, where counting() answers. `list`
-  /// holds the collected elements of a. If the host may read the questions and there are none, nothing is read.
-  template <class Last>
-  void run(const Exec& exec, const Tiles& tiles, const float* a, const Runs& list, bool host_looks,
-           const Last& last) const {
-    if (host_looks && !any_asked(tiles.segments())) return for_segments(label, exec, tiles.segments(), last);
-    for_tiles_then(label, exec, tiles, detail::CountTile{tiles.tile.data(), m_limits.data(), m_partial.data(), a, list},
-                   last);
-  }
+  /// Counts what was asked; then counting() answers. `list` holds the collected elements of a. If the host may read the
+  /// questions and there are none, nothing is read.
+  void run(const Exec& exec, const Tiles& tiles, const float* a, const Runs& list, bool host_looks) const;
 
   index_t bytes() const;
 
  private:
-  static constexpr const char* label = "gradcomp::kernels::count_above";
-
-  bool any_asked(index_t segments) const;
+  bool any_asked() const;
 
   Vector<detail::ProbeLimits> m_limits;   ///< [segments]
   Vector<detail::ProbeCounts> m_partial;  ///< [tiles]
-  Vector<index_t> m_begin;
+  Vector<detail::ProbeCounts> m_totals;   ///< [segments]
 };
-
-/// counts(s) = the numbers of elements above probes(s), without a search. Both are [segments].
-void count_once(const Exec& exec, const CountAbove& above, const Tiles& tiles, const float* a, const Shortlist& list,
-                const Vector<Probes>& probes, const Vector<Counts>& counts);
 
 }  // namespace gradcomp::kernels

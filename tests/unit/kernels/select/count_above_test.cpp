@@ -18,7 +18,11 @@ std::vector<Counts> count(const CountAbove& above, const Tiles& tiles, const flo
   const Exec exec;
   const Vector<Probes> asked = to_device(probes);
   const Vector<Counts> found("found", probes.size());
-  count_once(exec, above, tiles, a, list, asked, found);
+  const Counting counting = above.counting();
+  const IndexRange segments(exec, 0, tiles.segments());
+  Kokkos::parallel_for("ask", segments, KOKKOS_LAMBDA(const index_t s) { counting.ask(s, asked(s), list.low(s)); });
+  above.run(exec, tiles, a, list.runs, device_is_host);
+  Kokkos::parallel_for("answer", segments, KOKKOS_LAMBDA(const index_t s) { found(s) = counting.answer(s, asked(s)); });
   return to_host(found);
 }
 

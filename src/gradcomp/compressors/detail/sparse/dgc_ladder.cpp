@@ -3,25 +3,18 @@
 #include "gradcomp/compressors/detail/sparse/search_thresholds.hpp"
 
 namespace gradcomp::compressors {
-namespace {
-
-void start_ladders(const Exec& exec, const DgcState& state, bool host_looks) {
+void search_candidates(const Exec& exec, const Source& source, const DgcState& state, bool paper, bool host_looks) {
   const Searched all = state.searched();
   const auto sampled = state.sampler.searches();
   const auto ladders = state.ladders;
-  kernels::for_few(
-      "gradcomp::compressors::dgc_start", exec, state.segments(), host_looks, KOKKOS_LAMBDA(const index_t s) {
+  search_thresholds(
+      exec, state.above, state.tiles, source.accumulated(), state.selector.shortlist(state.tiles, state.first), ladders,
+      DgcLadder::max_reads, host_looks,
+      KOKKOS_LAMBDA(const index_t s) {
         const std::int32_t threshold = sampled(s).rank > 0 ? sampled(s).high : 0;
         ladders(s) = {Kokkos::bit_cast<float>(threshold), min_candidates(all.selections[s].k), 0, threshold == 0};
-      });
-}
-
-void choose_candidates(const Exec& exec, const DgcState& state, bool paper, bool host_looks) {
-  const Searched all = state.searched();
-  const auto sampled = state.sampler.searches();
-  const auto ladders = state.ladders;
-  kernels::for_few(
-      "gradcomp::compressors::dgc_choose", exec, state.segments(), host_looks, KOKKOS_LAMBDA(const index_t s) {
+      },
+      KOKKOS_LAMBDA(const index_t s) {
         if (sampled(s).rank == 0 || sampled(s).high == 0)
           return;  // T = 0: all are candidates, hence the exact k largest
         kernels::Selection& selection = all.selections[s];
@@ -30,16 +23,6 @@ void choose_candidates(const Exec& exec, const DgcState& state, bool paper, bool
         selection.min_entries = paper ? 0 : min_candidates(selection.k);
         selection.cut = paper ? selection.k : 0;
       });
-}
-
-}  // namespace
-
-void search_candidates(const Exec& exec, const Source& source, const DgcState& state, bool paper, bool host_looks) {
-  start_ladders(exec, state, host_looks);
-  search_thresholds(exec, state.above, state.tiles, source.accumulated(),
-                    state.selector.shortlist(state.tiles, state.first), state.ladders, DgcLadder::max_reads,
-                    host_looks);
-  choose_candidates(exec, state, paper, host_looks);
 }
 
 void keep_momentum(const Exec& exec, const Source& source, const DgcState& state) {

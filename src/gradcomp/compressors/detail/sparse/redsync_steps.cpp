@@ -7,26 +7,23 @@ namespace {
 
 constexpr int counted_reads = 3;
 
-void start_counted(const Exec& exec, const RedsyncState& state, bool host_looks) {
+}  // namespace
+
+void search_counted(const Exec& exec, const Source& source, const RedsyncState& state, bool host_looks) {
   const Searched all = state.searched();
   const auto searches = state.counted;
   const auto memory = state.memory;
-  kernels::for_few(
-      "gradcomp::compressors::redsync_start", exec, state.segments(), host_looks, KOKKOS_LAMBDA(const index_t s) {
+  search_thresholds(
+      exec, state.above, state.tiles, source.accumulated(), state.selector.shortlist(state.tiles, state.first),
+      searches, counted_reads, host_looks,
+      KOKKOS_LAMBDA(const index_t s) {
         searches(s) = CountSearch();
         if (all.open[s] == 0) return;
         const index_t k = all.selections[s].k;
         const CountGoal goal{k, k, k + k / 4, 2 * k, counted_reads};
         searches(s) = CountSearch(goal, all.moments[s], memory(s).threshold, 0.25);
-      });
-}
-
-void choose_counted(const Exec& exec, const RedsyncState& state, bool host_looks) {
-  const Searched all = state.searched();
-  const auto searches = state.counted;
-  const auto memory = state.memory;
-  kernels::for_few(
-      "gradcomp::compressors::redsync_choose", exec, state.segments(), host_looks, KOKKOS_LAMBDA(const index_t s) {
+      },
+      KOKKOS_LAMBDA(const index_t s) {
         const std::int32_t threshold = searches(s).threshold();
         if (threshold < 0) return;
         memory(s) = {all.selections[s].k, threshold, 0};
@@ -34,12 +31,15 @@ void choose_counted(const Exec& exec, const RedsyncState& state, bool host_looks
       });
 }
 
-void start_published(const Exec& exec, const RedsyncState& state, const RedsyncPolicy& policy, bool host_looks) {
+void search_published(const Exec& exec, const Source& source, const RedsyncState& state, const RedsyncPolicy& policy,
+                      bool host_looks) {
   const Searched all = state.searched();
   const auto searches = state.published;
   const auto past = state.memory;
-  kernels::for_few(
-      "gradcomp::compressors::redsync_start", exec, state.segments(), host_looks, KOKKOS_LAMBDA(const index_t s) {
+  search_thresholds(
+      exec, state.above, state.tiles, source.accumulated(), state.selector.shortlist(state.tiles, state.first),
+      searches, RedsyncSearch::max_reads(policy.eps), host_looks,
+      KOKKOS_LAMBDA(const index_t s) {
         using Kind = RedsyncSearch::Kind;
         const Kind kind = policy.of(all.elements[s]);
         searches(s) = RedsyncSearch();
@@ -50,15 +50,8 @@ void start_published(const Exec& exec, const RedsyncState& state, const RedsyncP
         const bool reuse = memory.threshold >= 0 && memory.target == k && memory.steps < policy.interval;
         if (kind == Kind::binary && reuse) return;
         searches(s) = RedsyncSearch(kind, RedsyncScale(all.moments[s], all.elements[s]), k, policy.eps);
-      });
-}
-
-void choose_published(const Exec& exec, const RedsyncState& state, const RedsyncPolicy& policy, bool host_looks) {
-  const Searched all = state.searched();
-  const auto searches = state.published;
-  const auto past = state.memory;
-  kernels::for_few(
-      "gradcomp::compressors::redsync_choose", exec, state.segments(), host_looks, KOKKOS_LAMBDA(const index_t s) {
+      },
+      KOKKOS_LAMBDA(const index_t s) {
         RedsyncMemory memory = past(s);
         if (all.open[s] == 0) return;
         kernels::Selection& selection = all.selections[s];
@@ -69,24 +62,6 @@ void choose_published(const Exec& exec, const RedsyncState& state, const Redsync
         ++memory.steps;
         past(s) = memory;
       });
-}
-
-}  // namespace
-
-void search_counted(const Exec& exec, const Source& source, const RedsyncState& state, bool host_looks) {
-  start_counted(exec, state, host_looks);
-  search_thresholds(exec, state.above, state.tiles, source.accumulated(),
-                    state.selector.shortlist(state.tiles, state.first), state.counted, counted_reads, host_looks);
-  choose_counted(exec, state, host_looks);
-}
-
-void search_published(const Exec& exec, const Source& source, const RedsyncState& state, const RedsyncPolicy& policy,
-                      bool host_looks) {
-  start_published(exec, state, policy, host_looks);
-  search_thresholds(exec, state.above, state.tiles, source.accumulated(),
-                    state.selector.shortlist(state.tiles, state.first), state.published,
-                    RedsyncSearch::max_reads(policy.eps), host_looks);
-  choose_published(exec, state, policy, host_looks);
 }
 
 }  // namespace gradcomp::compressors

@@ -31,21 +31,20 @@ class ThresholdSearch {
     return probes;
   }
 
+  /// Asks for the first counts.
   KOKKOS_INLINE_FUNCTION void ask(index_t s) const { m_counting.ask(s, to_count(s, m_searches(s)), m_list.low(s)); }
 
   /// Takes the counts of a read and asks for the next ones.
-  KOKKOS_INLINE_FUNCTION void advance(const kernels::Block& block, index_t s) const {
+  KOKKOS_INLINE_FUNCTION void advance(index_t s) const {
     Search search = m_searches(s);
     if (search.done()) return;
-    kernels::Counts counts = m_counting.answer(block, s, to_count(s, search));
+    kernels::Counts counts = m_counting.answer(s, to_count(s, search));
     const kernels::Probes probes = search.probes();
     for (int p = 0; p < kernels::max_probes; ++p)
       if (settled(s, search, probes[p])) counts[p] = m_list.count(s);
-    block.once([&] {
-      search.advance(counts);
-      m_searches(s) = search;
-      ask(s);
-    });
+    search.advance(counts);
+    m_searches(s) = search;
+    ask(s);
   }
 
  private:
@@ -63,21 +62,33 @@ bool all_done(const Vector<Search>& searches) {
   return true;
 }
 
-/// Counts until all searches are done. `searches`: [segments]. `reads`: largest number of reads that a search needs. If
-/// the host looks, this ends with the last search. Otherwise all `reads` are launched, and those after the end of the
-/// searches do nothing.
-template <class Search>
+/// start(s) makes the search of each segment; then elements are counted until all searches are done; then choose(s)
+/// takes what was found. Both are KOKKOS_LAMBDA(index_t). `searches`: [segments]. `reads`: largest number of reads that
+/// a search needs, at least 1. If the host looks, the reads end with the last search. Otherwise all are launched, and
+/// those after the end of the searches read nothing.
+template <class Search, class Start, class Choose>
 static void search_thresholds(const Exec& exec, const kernels::CountAbove& above, const kernels::Tiles& tiles,
                               const float* a, const kernels::Shortlist& shortlist, const Vector<Search>& searches,
-                              int reads, bool host_looks) {
+                              int reads, bool host_looks, const Start& start, const Choose& choose) {
   const ThresholdSearch<Search> all(above.counting(), shortlist, searches);
+  const index_t segments = tiles.segments();
   kernels::for_few(
-      "gradcomp::compressors::ask_counts", exec, tiles.segments(), host_looks,
-      KOKKOS_LAMBDA(const index_t s) { all.ask(s); });
-  for (int read = 0; read < reads && !(host_looks && all_done(searches)); ++read)
-    above.run(
-        exec, tiles, a, shortlist.runs, host_looks,
-        KOKKOS_LAMBDA(const kernels::Block& block, index_t s) { all.advance(block, s); });
+      "gradcomp::compressors::start_searches", exec, segments, host_looks, KOKKOS_LAMBDA(const index_t s) {
+        start(s);
+        all.ask(s);
+      });
+  for (int read = 1; read < reads && !(host_looks && all_done(searches)); ++read) {
+    above.run(exec, tiles, a, shortlist.runs, host_looks);
+    kernels::for_few(
+        "gradcomp::compressors::advance_searches", exec, segments, host_looks,
+        KOKKOS_LAMBDA(const index_t s) { all.advance(s); });
+  }
+  above.run(exec, tiles, a, shortlist.runs, host_looks);
+  kernels::for_few(
+      "gradcomp::compressors::end_searches", exec, segments, host_looks, KOKKOS_LAMBDA(const index_t s) {
+        all.advance(s);
+        choose(s);
+      });
 }
 
 }  // namespace gradcomp::compressors

@@ -13,18 +13,38 @@ KOKKOS_INLINE_FUNCTION SidcoStages stages_of(const SidcoRule& rule, const SidcoA
   return SidcoStages(rule, k, moments, elements, aim.stages);
 }
 
+/// The fits of all segments, with what follows from them.
+struct Fits {
+  explicit Fits(const SidcoState& state)
+      : stages(state.fits), tails(state.tails.tails()), all(state.searched()), searched(state.searched_for) {}
+
+  /// Keeps a fit, and asks for its next tail or makes the selection of its segment.
+  KOKKOS_INLINE_FUNCTION void set(index_t s, const SidcoStages& fit) const {
+    stages(s) = fit;
+    tails.thresholds[s] = fit.done() ? -1.0f : fit.threshold();
+    if (!fit.done()) return;
+    searched(s) = fit.searched() ? 1 : 0;
+    if (fit.searched()) choose_above(all.selections[s], kernels::magnitude(fit.threshold()));
+  }
+
+  Vector<SidcoStages> stages;
+  kernels::Tails tails;
+  Searched all;
+  Shared<std::int32_t> searched;
+};
+
 void start_fits(const Exec& exec, const SidcoState& state, const SidcoRule& rule, bool host_looks) {
-  const Searched all = state.searched();
-  const auto fits = state.fits;
+  const Fits fits(state);
   const auto aims = state.aims;
   kernels::for_few(
       "gradcomp::compressors::sidco_start", exec, state.segments(), host_looks, KOKKOS_LAMBDA(const index_t s) {
         SidcoStages fit;
-        if (all.open[s] != 0) {
-          fit = stages_of(rule, aims(s), all.moments[s], all.elements[s]);
-          fit.start(kernel_quantile(rule.first, fit.first_means(all.moments[s]), fit.first_share()));
+        if (fits.all.open[s] != 0) {
+          const kernels::Moments& moments = fits.all.moments[s];
+          fit = stages_of(rule, aims(s), moments, fits.all.elements[s]);
+          fit.start(kernel_quantile(rule.first, fit.first_means(moments), fit.first_share()));
         }
-        fits(s) = fit;
+        fits.set(s, fit);
       });
 }
 
@@ -46,41 +66,21 @@ void start_gamma_fits(const Exec& exec, SidcoState& own, const SidcoRule& rule, 
                          : tail_quantile(rule.first, means, fit.first_share()));
   }
   Kokkos::deep_copy(exec, own.fits, HostSpan<const SidcoStages>(own.host_fits.data(), own.host_fits.size()));
-}
-
-/// Asks for the sums above the thresholds of the segments that are not done.
-void ask_tails(const Exec& exec, const SidcoState& state, bool host_looks) {
-  const auto fits = state.fits;
-  const auto tails = state.tails.tails();
+  const Fits fits(own);
   kernels::for_few(
-      "gradcomp::compressors::sidco_ask", exec, state.segments(), host_looks,
-      KOKKOS_LAMBDA(const index_t s) { tails.thresholds[s] = fits(s).done() ? -1.0f : fits(s).threshold(); });
+      "gradcomp::compressors::sidco_start", exec, own.segments(), host_looks,
+      KOKKOS_LAMBDA(const index_t s) { fits.set(s, fits.stages(s)); });
 }
 
-/// Reads the tails, continues the fits and asks for the next tails.
+/// Reads the tails and continues the fits.
 void advance_fits(const Exec& exec, const float* a, const SidcoState& state) {
-  const auto fits = state.fits;
-  const auto tails = state.tails.tails();
+  const Fits fits(state);
   state.tails.run(
       exec, state.tiles, a, KOKKOS_LAMBDA(const kernels::Block& block, index_t s) {
-        SidcoStages fit = fits(s);
+        SidcoStages fit = fits.stages(s);
         if (fit.done()) return;
-        fit.advance(tails.sum(block, s));
-        block.once([&] {
-          fits(s) = fit;
-          tails.thresholds[s] = fit.done() ? -1.0f : fit.threshold();
-        });
-      });
-}
-
-void choose_fitted(const Exec& exec, const SidcoState& state, bool host_looks) {
-  const Searched all = state.searched();
-  const auto fits = state.fits;
-  const auto searched = state.searched_for;
-  kernels::for_few(
-      "gradcomp::compressors::sidco_choose", exec, state.segments(), host_looks, KOKKOS_LAMBDA(const index_t s) {
-        searched(s) = fits(s).searched() ? 1 : 0;
-        if (fits(s).searched()) choose_above(all.selections[s], kernels::magnitude(fits(s).threshold()));
+        fit.advance(fits.tails.sum(block, s));
+        block.once([&] { fits.set(s, fit); });
       });
 }
 
@@ -93,10 +93,8 @@ void search_fits(const Exec& exec, const Source& source, SidcoState& state, cons
   } else {
     start_fits(exec, state, rule, host_looks);
   }
-  ask_tails(exec, state, host_looks);
   for (int read = 0; read < reads && !(host_looks && all_done(state.fits)); ++read)
     advance_fits(exec, source.accumulated(), state);
-  choose_fitted(exec, state, host_looks);
 }
 
 }  // namespace gradcomp::compressors
