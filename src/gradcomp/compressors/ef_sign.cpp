@@ -35,12 +35,6 @@ std::vector<kernels::SignRun> tensor_runs(const Layout& layout) {
   return runs;
 }
 
-std::vector<index_t> counts_of(const Layout& layout) {
-  std::vector<index_t> counts;
-  for (const auto& segment : layout.segments) counts.push_back(segment.count);
-  return counts;
-}
-
 struct EfSignState final : DenseState {
   EfSignState(const Layout& bucket, index_t payload_bytes)
       : DenseState(bucket, payload_bytes),
@@ -49,7 +43,7 @@ struct EfSignState final : DenseState {
         pieces(tensor_runs(bucket)),
         parts("gradcomp::compressors::ef_sign::parts", pieces.piece.size()),
         sums("gradcomp::compressors::ef_sign::sums", bucket.segments.size()),
-        counts(upload("gradcomp::compressors::ef_sign::counts", counts_of(bucket))) {}
+        counts(upload("gradcomp::compressors::ef_sign::counts", bucket.counts())) {}
   index_t scratch_bytes() const override {
     return tiles.bytes() + first.bytes() + pieces.bytes() + static_cast<index_t>(payload.size());
   }

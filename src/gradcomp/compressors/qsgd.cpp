@@ -26,7 +26,7 @@ kernels::QuantiseSpec quantise_spec(const ParameterValues& options) {
 struct QsgdState final : DenseState {
   QsgdState(const Layout& bucket, const kernels::QuantiseSpec& spec, index_t payload_bytes)
       : DenseState(bucket, payload_bytes), plan(bucket, spec.group, spec.bits(), 1) {
-    for (const auto& segment : bucket.segments) kept.push_back(segment.count);
+    kept = bucket.counts();
     target.assign(kept.size(), 0);
   }
   index_t scratch_bytes() const override { return plan.scratch_bytes() + static_cast<index_t>(payload.size()); }

@@ -55,7 +55,7 @@ struct RandomKState final : State {
         weights("gradcomp::compressors::random_k::weights", layout.segments.size()),
         host_subsets(layout.segments.size()),
         host_weights(layout.segments.size()) {
-    for (const auto& segment : message_layout.segments) kept.push_back(segment.count);
+    kept = message_layout.counts();
     target = kept;
   }
 

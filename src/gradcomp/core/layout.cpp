@@ -25,6 +25,12 @@ index_t elements_of(const std::string& name, const std::vector<index_t>& shape) 
 
 }  // namespace
 
+std::vector<index_t> Layout::counts() const {
+  std::vector<index_t> counts;
+  for (const auto& segment : segments) counts.push_back(segment.count);
+  return counts;
+}
+
 Layout& Layout::add(std::string name, std::vector<index_t> shape, bool outputs_first) {
   Segment segment;
   segment.id = static_cast<index_t>(segments.size());

@@ -30,6 +30,9 @@ struct Layout {
 
   index_t count() const { return segments.empty() ? 0 : segments.back().offset + segments.back().count; }
 
+  /// The number of elements of each segment.
+  std::vector<index_t> counts() const;
+
   /// Appends a tensor behind the last one. Throws Error for more than 2^50 elements in all.
   Layout& add(std::string name, std::vector<index_t> shape, bool outputs_first = false);
 

@@ -9,12 +9,6 @@ namespace {
 
 constexpr index_t team_warps = 8;
 
-std::vector<index_t> elements_of(const Layout& layout) {
-  std::vector<index_t> counts;
-  for (const auto& segment : layout.segments) counts.push_back(segment.count);
-  return counts;
-}
-
 std::vector<TileGroup> make_groups(const std::vector<index_t>& elements, index_t tiles) {
   std::vector<TileGroup> groups;
   index_t first = 0;
@@ -42,7 +36,7 @@ index_t TileGroups::bytes() const {
   return static_cast<index_t>(group.size() * sizeof(TileGroup) + ticket.size() * sizeof(std::uint32_t));
 }
 
-Tiles::Tiles(const Layout& layout) : elements(elements_of(layout)), groups(elements, team_warps) {
+Tiles::Tiles(const Layout& layout) : elements(layout.counts()), groups(elements, team_warps) {
   std::vector<Tile> tiles;
   std::vector<index_t> begins{0};
   std::int32_t s = 0;

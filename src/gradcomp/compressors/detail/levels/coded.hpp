@@ -43,7 +43,7 @@ struct CodedState final : DenseState {
         plan(bucket, length, bits, scale_words),
         ranges(scale_words > 0 ? bucket : Layout{}, length),
         own("gradcomp::compressors::coded::own", static_cast<std::size_t>(plan.scale_count())) {
-    for (const auto& segment : bucket.segments) kept.push_back(segment.count);
+    kept = bucket.counts();
     target.assign(kept.size(), 0);
   }
   index_t scratch_bytes() const override {

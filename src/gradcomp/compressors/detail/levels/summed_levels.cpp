@@ -22,7 +22,7 @@ SummedState::SummedState(const Layout& bucket, index_t length, int field_bits)
             static_cast<std::size_t>(bits == 8 ? 0 : kernels::packed_words(bucket, bits))),
       word_sums("gradcomp::compressors::levels::word_sums", words.size()),
       bad("gradcomp::compressors::levels::bad", 1) {
-  for (const auto& segment : bucket.segments) kept.push_back(segment.count);
+  kept = bucket.counts();
   target.assign(kept.size(), 0);
 }
 

@@ -22,7 +22,7 @@ struct Base3State final : DenseState {
         base3(bucket),
         own("gradcomp::compressors::base3::own", static_cast<std::size_t>(plan.groups)),
         codes("gradcomp::compressors::base3::codes", static_cast<std::size_t>(bucket.count())) {
-    for (const auto& segment : bucket.segments) kept.push_back(segment.count);
+    kept = bucket.counts();
     target.assign(kept.size(), 0);
   }
   index_t scratch_bytes() const override {
