@@ -163,20 +163,28 @@ KOKKOS_FORCEINLINE_FUNCTION T sum_over(const Block& block, index_t begin, index_
 
 namespace detail {
 
-/// A pass over groups of tiles whose last team of each segment goes on with the segment.
+/// A pass over groups of tiles whose last team of each segment goes on with the segment. Where there are no tiles, team
+/// s goes on with segment s.
 template <class Each, class Last>
 struct GroupsThen {
   TileGroups groups;
   const index_t* begin;
+  bool any;  ///< tiles
   Each each;
   Last last;
 
   KOKKOS_FUNCTION void operator()(const Team& team) const {
     const DeviceBlock block(&team);
-    const TileGroup group = groups(team.league_rank(), begin);
-    each(block, group);
-    const index_t s = group.segment, teams = (begin[s + 1] - begin[s] + groups.tiles - 1) / groups.tiles;
-    if (block.ends_last(&groups.ticket(s), teams)) last(block, s);
+    index_t s = team.league_rank();
+    bool ended = true;
+    if (any) {
+      const TileGroup group = groups(s, begin);
+      each(block, group);
+      s = group.segment;
+      const index_t teams = (begin[s + 1] - begin[s] + groups.tiles - 1) / groups.tiles;
+      ended = block.ends_last(&groups.ticket(s), teams);
+    }
+    if (ended) last(block, s);
   }
 };
 
@@ -244,8 +252,8 @@ static void for_groups_then(const std::string& label, const Exec& exec, const Ti
   const index_t* const begin = tiles.begin.data();
   const index_t count = groups.count(tiles.count());
   if constexpr (lanes_are_threads) {
-    if (count == 0) return for_segments(label, exec, tiles.segments(), last);
-    detail::for_blocks(label, exec, count, scratch, detail::GroupsThen<Each, Last>{groups, begin, each, last});
+    detail::for_blocks(label, exec, count > 0 ? count : tiles.segments(), scratch,
+                       detail::GroupsThen<Each, Last>{groups, begin, count > 0, each, last});
   } else {
     detail::for_blocks(label, exec, count, scratch, detail::OnGroups<Each>{groups, begin, each});
     for_segments("then " + label, exec, tiles.segments(), last);
