@@ -103,7 +103,7 @@ void encode_blocks(const Exec& exec, const Source& source, const Int8State& stat
           const index_t i = block.first + at, left = block.count - at;
           const index_t size = left < kernels::uniform_elements ? left : kernels::uniform_elements;
           Lanes<std::int8_t> code[kernels::uniform_rows];
-          kernels::send_rows<kernels::uniform_rows>(warp, source, i, size, [&](int l, float a, int row) {
+          kernels::send_group<kernels::uniform_rows>(warp, source, i, size, [&](int l, float a, int row) {
             const float x = a / divisor;
             const float q = stochastic ? stochastic_code(x, u[row][l]) : kernels::nearest_code(x);
             const auto whole = static_cast<std::int32_t>(q);

@@ -45,7 +45,7 @@ struct RotatedState final : DenseState {
       : DenseState(bucket, payload_bytes),
         rotation(bucket, length),
         limits("gradcomp::compressors::rotated::limits", rotation.groups().size()) {
-    for (const auto& segment : bucket.segments) kept.push_back(segment.count);
+    kept = bucket.counts();
     target.assign(kept.size(), 0);
   }
   index_t scratch_bytes() const override {
@@ -119,26 +119,30 @@ void write_codes(const Exec& exec, const Quantiser& quantiser, const RotatedStat
             stream_key(context.seed, group.segment_id, context.step, static_cast<std::uint32_t>(context.rank));
         const auto top = static_cast<float>(quantiser.levels());
         const float limit = limits(b), per_level = limit > 0 ? 0.5f * top / limit : 0.0f, step = 2 / top;
-        Lanes<float> uniform[kernels::uniform_rows];
-        for (index_t at = 0; at < group.padded; at += warp_lanes) {
-          const auto row = static_cast<int>(at / warp_lanes % kernels::uniform_rows);
-          if (row == 0 && quantiser.bits > 1) kernels::draw_uniform(warp, key, group.element + at, uniform);
+        for (index_t at = 0; at < group.padded; at += kernels::uniform_elements) {
+          Lanes<float> uniform[kernels::uniform_rows];
+          if (quantiser.bits > 1) kernels::draw_uniform(warp, key, group.element + at, uniform);
           float* const y = work.data() + group.work + at;
-          Lanes<std::int32_t> code;
-          if (quantiser.bits == 1) {
-            warp.each([&](int l) { code[l] = y[l] < 0 ? 0 : 1; });
-          } else {
-            const Lanes<float>& u = row == 0 ? uniform[0] : row == 1 ? uniform[1] : row == 2 ? uniform[2] : uniform[3];
-            warp.each([&](int l) {
-              const float x = (y[l] + limit) * per_level, position = x < 0 ? 0.0f : x > top ? top : x;
-              const auto low = static_cast<std::int32_t>(position);
-              code[l] = low + (u[l] < position - static_cast<float>(low) ? 1 : 0);
-            });
-          }
-          warp.each([&](int l) { y[l] = static_cast<float>(code[l]) * step - 1; });
-          for (int bit = 0; bit < quantiser.bits; ++bit) {
-            const std::uint32_t word = warp.ballot([&](int l) { return ((code[l] >> bit) & 1) != 0; });
-            warp.once([&] { words[(group.work + at) / warp_lanes * quantiser.bits + bit] = word; });
+          std::uint32_t* const of_rows = words + (group.work + at) / warp_lanes * quantiser.bits;
+          GRADCOMP_UNROLL
+          for (int row = 0; row < kernels::uniform_rows; ++row) {
+            if (at + row * warp_lanes >= group.padded) break;
+            float* const of_row = y + row * warp_lanes;
+            Lanes<std::int32_t> code;
+            if (quantiser.bits == 1) {
+              warp.each([&](int l) { code[l] = of_row[l] < 0 ? 0 : 1; });
+            } else {
+              warp.each([&](int l) {
+                const float x = (of_row[l] + limit) * per_level, position = x < 0 ? 0.0f : x > top ? top : x;
+                const auto low = static_cast<std::int32_t>(position);
+                code[l] = low + (uniform[row][l] < position - static_cast<float>(low) ? 1 : 0);
+              });
+            }
+            warp.each([&](int l) { of_row[l] = static_cast<float>(code[l]) * step - 1; });
+            for (int bit = 0; bit < quantiser.bits; ++bit) {
+              const std::uint32_t word = warp.ballot([&](int l) { return ((code[l] >> bit) & 1) != 0; });
+              warp.once([&] { of_rows[row * quantiser.bits + bit] = word; });
+            }
           }
         }
       });

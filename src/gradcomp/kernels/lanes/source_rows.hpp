@@ -30,8 +30,10 @@ KOKKOS_FORCEINLINE_FUNCTION void store_row(const Warp& warp, T* data, int active
 /// Stores the first `count` elements of the rows x.
 template <class T, int rows>
 KOKKOS_FORCEINLINE_FUNCTION void store_rows(const Warp& warp, T* data, index_t count, const Lanes<T> (&x)[rows]) {
-  for (int row = 0; row < rows && row * warp_lanes < count; ++row) {
+  GRADCOMP_UNROLL
+  for (int row = 0; row < rows; ++row) {
     const index_t left = count - row * warp_lanes;
+    if (left <= 0) return;
     store_row(warp, data + row * warp_lanes, static_cast<int>(left < warp_lanes ? left : warp_lanes), x[row]);
   }
 }
@@ -218,6 +220,40 @@ KOKKOS_FORCEINLINE_FUNCTION void load_finite_row(const Warp& warp, const Source&
   warp.each([&](int l) { a[l] = Source::is_finite(a[l]) ? a[l] : 0.0f; });
 }
 
+namespace detail {
+/// Whether send_whole() handles groups of this source.
+KOKKOS_FORCEINLINE_FUNCTION bool sends_whole(const Source& source) {
+  return source.kind == Source::Kind::none || source.kind == Source::Kind::residual;
+}
+
+/// Sends `rows` whole rows from element i on. Receivers decode code(l, a, r).
+template <int rows, class Code>
+KOKKOS_FORCEINLINE_FUNCTION void send_whole(const Warp& warp, const Source& source, index_t i, const Code& code) {
+  if (source.kind == Source::Kind::none) {
+    const float* const g = source.gradient + i;
+    warp.each([&](int l) {
+      load_then_use<rows>([&](int r) { return g[r * warp_lanes + l]; }, [&](int r, float a) { code(l, a, r); });
+    });
+  } else {
+    float* const memory = source.memory + i;
+    warp.each([&](int l) {
+      load_then_use<rows>([&](int r) { return memory[r * warp_lanes + l]; },
+                          [&](int r, float a) { memory[r * warp_lanes + l] = a - code(l, a, r); });
+    });
+  }
+}
+
+/// Sends elements i .. i + active - 1 of any source. Receivers decode code(l, a).
+template <class Code>
+KOKKOS_FORCEINLINE_FUNCTION void send_row(const Warp& warp, const Source& source, index_t i, int active,
+                                          const Code& code) {
+  Lanes<float> a, decoded;
+  load_row(warp, source.accumulated() + i, active, a);
+  warp.each([&](int l) { decoded[l] = code(l, a[l]); });
+  sent_row(warp, source, i, active, a, decoded);
+}
+}  // namespace detail
+
 /// A later pass over elements i .. i + count - 1 that sends them: receivers decode code(l, a, row), which is called for
 /// every lane of every row (a = 0 beyond the last element), and the memory keeps the rest.
 template <int rows = group_rows, class Code>
@@ -225,30 +261,33 @@ KOKKOS_FORCEINLINE_FUNCTION void send_rows(const Warp& warp, const Source& sourc
                                            const Code& code) {
   constexpr index_t together = rows * warp_lanes;
   index_t e = 0;
-  if (source.kind == Source::Kind::none) {
+  if (detail::sends_whole(source)) {
     for (; e + together <= count; e += together) {
-      const float* const g = source.gradient + i + e;
       const int row = static_cast<int>(e / warp_lanes);
-      warp.each([&](int l) {
-        load_then_use<rows>([&](int r) { return g[r * warp_lanes + l]; }, [&](int r, float a) { code(l, a, row + r); });
-      });
-    }
-  } else if (source.kind == Source::Kind::residual) {
-    for (; e + together <= count; e += together) {
-      float* const memory = source.memory + i + e;
-      const int row = static_cast<int>(e / warp_lanes);
-      warp.each([&](int l) {
-        load_then_use<rows>([&](int r) { return memory[r * warp_lanes + l]; },
-                            [&](int r, float a) { memory[r * warp_lanes + l] = a - code(l, a, row + r); });
-      });
+      detail::send_whole<rows>(warp, source, i + e, [&](int l, float a, int r) { return code(l, a, row + r); });
     }
   }
   for (; e < count; e += warp_lanes) {
     const int active = static_cast<int>(count - e < warp_lanes ? count - e : warp_lanes);
-    Lanes<float> a, decoded;
-    load_row(warp, source.accumulated() + i + e, active, a);
-    warp.each([&](int l) { decoded[l] = code(l, a[l], static_cast<int>(e / warp_lanes)); });
-    sent_row(warp, source, i + e, active, a, decoded);
+    const int row = static_cast<int>(e / warp_lanes);
+    detail::send_row(warp, source, i + e, active, [&](int l, float a) { return code(l, a, row); });
+  }
+}
+
+/// send_rows() of at most `rows` rows, whose numbers are constants: what `code` finds by them stays in registers.
+template <int rows, class Code>
+KOKKOS_FORCEINLINE_FUNCTION void send_group(const Warp& warp, const Source& source, index_t i, index_t count,
+                                            const Code& code) {
+  if (count >= rows * warp_lanes && detail::sends_whole(source)) {
+    detail::send_whole<rows>(warp, source, i, code);
+    return;
+  }
+  GRADCOMP_UNROLL
+  for (int r = 0; r < rows; ++r) {
+    const index_t left = count - r * warp_lanes;
+    if (left <= 0) return;
+    const int active = static_cast<int>(left < warp_lanes ? left : warp_lanes);
+    detail::send_row(warp, source, i + r * warp_lanes, active, [&](int l, float a) { return code(l, a, r); });
   }
 }
 

@@ -112,18 +112,21 @@ struct ColumnSums {
   index_t factor_stride;  ///< between columns of the factor
   std::int32_t rows, columns;
 
+  /// Where the sums of panel j are: on a device at a constant, so that they stay in registers.
+  static KOKKOS_FORCEINLINE_FUNCTION int panel(int j) { return panels == 1 ? 0 : j; }
+
   template <int Ranks>
   KOKKOS_FORCEINLINE_FUNCTION void run_ranks(const Warp& warp, float* out) const {
     Lanes<float> sum[panels][Ranks];
     for (int k = 0; k < Ranks; ++k) {
-      for (int j = 0; j * warp_lanes < columns; ++j) warp.each([&](int l) { sum[j][k][l] = 0; });
+      for (int j = 0; j * warp_lanes < columns; ++j) warp.each([&](int l) { sum[panel(j)][k][l] = 0; });
     }
     std::int32_t i = 0;
     for (; i + Ranks <= rows; i += Ranks) add_rows<Ranks, Ranks>(warp, i, sum);
     for (; i < rows; ++i) add_rows<Ranks, 1>(warp, i, sum);
     for (int k = 0; k < Ranks; ++k) {
       for (int j = 0; j * warp_lanes < columns; ++j)
-        store_row(warp, out + k * stride + j * warp_lanes, columns - j * warp_lanes, sum[j][k]);
+        store_row(warp, out + k * stride + j * warp_lanes, columns - j * warp_lanes, sum[panel(j)][k]);
     }
   }
 
@@ -153,10 +156,10 @@ struct ColumnSums {
                                               Lanes<float> (&sum)[panels][Ranks]) const {
     GRADCOMP_UNROLL
     for (int k = 0; k < Ranks; ++k) {
-      float s = sum[j][k][l];
+      float s = sum[panel(j)][k][l];
       GRADCOMP_UNROLL
       for (int r = 0; r < Rows; ++r) s += x[r * stride] * f[k][r];
-      sum[j][k][l] = s;
+      sum[panel(j)][k][l] = s;
     }
   }
 

@@ -64,10 +64,12 @@ void encode_digits(const Exec& exec, const Job& job, const Source& source, const
           prefetch_rows<draw_rows>(source.accumulated() + piece.first + start);
           dither_group(warp, source.accumulated() + piece.first + start, size, rule, key, piece.element + start, code);
           report_group(warp, source, piece.first + start, size, rule, code);
+          GRADCOMP_UNROLL
           for (int row = 0; row < D::rows; ++row) {
             if (row * D::fields * warp_lanes >= size) break;
             warp.each([&](int l) {
               std::int32_t word = 0;
+              GRADCOMP_UNROLL
               for (int f = D::fields - 1; f >= 0; --f) {
                 const std::uint32_t c = code[row * D::fields + f][l];
                 const auto level = static_cast<std::int32_t>((c + 1) >> 1);

@@ -46,6 +46,7 @@ KOKKOS_INLINE_FUNCTION std::int32_t decide_level(const Position& p, const Array4
   const std::uint32_t words[4] = {more.x0, more.x1, more.x2, more.x3};
   float rest = p.rest;
   bool up = false;
+  GRADCOMP_UNROLL
   for (const std::uint32_t u : words) {
     rest *= 0x1p32f;
     const auto digit = static_cast<std::uint32_t>(rest);
@@ -128,7 +129,8 @@ template <class Rules>
 KOKKOS_FORCEINLINE_FUNCTION void report_group(const Warp& warp, const Source& source, index_t i, index_t size,
                                               const Rules& rules, const Lanes<std::uint32_t> (&code)[draw_rows]) {
   if (source.memory == nullptr) return;
-  send_rows(warp, source, i, size, [&](int l, float, int row) { return rule_of_row(rules, row).value(code[row][l]); });
+  send_group<draw_rows>(warp, source, i, size,
+                        [&](int l, float, int row) { return rule_of_row(rules, row).value(code[row][l]); });
 }
 
 }  // namespace gradcomp::kernels

@@ -22,6 +22,7 @@ void encode_levels(const Exec& exec, const CodePlan& plan, const LinearCodec& co
                        code);
           report_group(warp, source, piece.first + start, end - start, rule, code);
           Lanes<std::int8_t> level[draw_rows];
+          GRADCOMP_UNROLL
           for (int row = 0; row < draw_rows; ++row) {
             warp.each([&](int l) {
               const std::uint32_t c = code[row][l];

@@ -89,7 +89,7 @@ static void encode_float8(const Exec& exec, const Source& source, const Float8St
           const index_t left = here.count - at;
           const index_t size = left < kernels::uniform_elements ? left : kernels::uniform_elements;
           kernels::Lanes<std::uint8_t> code[kernels::uniform_rows];
-          kernels::send_rows<kernels::uniform_rows>(warp, source, i, size, [&](int l, float a, int row) {
+          kernels::send_group<kernels::uniform_rows>(warp, source, i, size, [&](int l, float a, int row) {
             const float x = a * scale;
             const std::uint32_t rounded = stochastic ? Format::stochastic(x, u[row][l]) : Format::nearest(x);
             const std::uint32_t magnitude = rounded & 0x7fu;
