@@ -1,6 +1,7 @@
 """Lists registers, stack and spills of every kernel, as nvcc's assembler reports them in a build of the preset cuda-compile."""
 import argparse
 import collections
+import json
 import pathlib
 import re
 import subprocess
@@ -15,9 +16,10 @@ MEMORY = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) b
 USED = re.compile(r"Used (\d+) registers")
 NAME = re.compile(r"gradcomp::(?:\(anonymous namespace\)::|\w+::)*\w+")
 WRAPPERS = tuple("gradcomp::kernels::" + name for name in (
-    "detail::for_warps", "for_warps", "Gated", "detail::GroupsThen", "detail::OnSegments", "detail::TilePerWarp"))
+    "detail::for_warps", "for_warps", "for_teams_of_warps", "Gated", "detail::GroupsThen", "detail::OnSegments", "detail::TilePerWarp"))
 
 Kernel = collections.namedtuple("Kernel", "name architecture registers stack spilled")
+FIGURES = Kernel._fields[2:]
 
 
 def kernels(folder):
@@ -40,7 +42,7 @@ def readable(mangled):
     plain = subprocess.run(["c++filt"], input="\n".join(mangled), capture_output=True, text=True, check=True).stdout
     for line in plain.splitlines():
         names = [name for name in NAME.findall(line) if not name.startswith(WRAPPERS)]
-        yield names[0].replace("(anonymous namespace)::", "") if names else ""
+        yield names[0].replace("(anonymous namespace)::", "").removeprefix("gradcomp::") if names else ""
 
 
 def by_function(folder):
@@ -62,15 +64,33 @@ def page(architecture, total, table):
              "spills. Of a function's kernels the largest figures are shown. Stack and spills in bytes of a thread.", "",
              "| launched by | kernels | registers | stack | spilled |", "|---|---|---|---|---|"]
     for name, row in sorted(table.items()):
-        lines.append(f"| `{name.removeprefix('gradcomp::')}` | " + " | ".join(str(value) for value in row) + " |")
+        lines.append(f"| `{name}` | " + " | ".join(str(value) for value in row) + " |")
     return "\n".join(lines) + "\n"
+
+
+def differences(limits, table):
+    """One line for each function above its limits, and for each exception that is no longer needed. `limits`: as in
+    docs/baselines/registers.json."""
+    usual = limits["usual"]
+    exceptions = {name: figures for group in limits["exceptions"] for name, figures in group["kernels"].items()}
+    for name in sorted(exceptions.keys() - table.keys()):
+        yield f"{name} launches no kernel; its exception can go"
+    for name, (_, *figures) in sorted(table.items()):
+        exception = exceptions.get(name, {})
+        for kind, used in zip(FIGURES, figures, strict=True):
+            allowed = exception.get(kind, usual[kind])
+            if used > allowed:
+                yield f"{name}: {kind} {used}, allowed are {allowed}"
+            elif kind in exception and used <= usual[kind]:
+                yield f"{name}: {kind} {used} need no exception"
 
 
 def main():
     parser = argparse.ArgumentParser(prog="kernel_registers", description=__doc__)
     parser.add_argument("folder", type=pathlib.Path, help="folder of the build, for example build/cuda-compile")
     parser.add_argument("--output", type=pathlib.Path, help="write the table to this file instead of the terminal")
-    parser.add_argument("--limit", type=int, metavar="BYTES", help="fail if a kernel spills more bytes")
+    parser.add_argument("--limits", type=pathlib.Path, metavar="JSON",
+                        help="fail if a function needs more than this file allows, or an exception that it no longer needs")
     arguments = parser.parse_args()
     return guarded("kernel_registers", lambda: _work(arguments))
 
@@ -82,10 +102,12 @@ def _work(arguments):
         write_whole(arguments.output, page(*found))
     else:
         sys.stdout.write(page(*found))
-    over = [] if arguments.limit is None else [(n, row[3]) for n, row in found[2].items() if row[3] > arguments.limit]
-    for name, spilled in over:
-        print(f"kernel_registers: {name} spills {spilled} bytes, allowed are {arguments.limit}", file=sys.stderr)
-    return 1 if over else 0
+    if not arguments.limits:
+        return 0
+    failed = list(differences(json.loads(arguments.limits.read_text(encoding="utf-8")), found[2]))
+    for line in failed:
+        print(f"kernel_registers: {line}", file=sys.stderr)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""tools/kernel_registers: the figures of ptxas as a table, by the function that launches, and the limit of spills."""
+"""tools/kernel_registers: the figures of ptxas as a table, by the function that launches, and their limits."""
+import json
 import pathlib
 import subprocess
 
@@ -33,13 +34,28 @@ def test_largest_figures_of_a_function(folder):
     assert lines[-1] == "| `kernels::pack` | 2 | 40 | 16 | 0 |"
 
 
-def test_a_spill_fails_and_is_named(folder):
-    assert run(folder, "--limit", "0").returncode == 0  # only Kokkos' own kernel spills
+def check(folder, **exceptions):
+    usual = {"registers": 64, "stack": 0, "spilled": 0}
+    limits = folder / "limits.json"
+    limits.write_text(json.dumps({"usual": usual, "exceptions": [{"reason": "few", "kernels": exceptions}]}))
+    done = run(folder, "--limits", limits, "--output", folder / "out" / "page.md")
+    assert done.stdout == ""
+    assert "| `kernels::pack` |" in (folder / "out" / "page.md").read_text()
+    return done.returncode, done.stderr.replace("kernel_registers: ", "").splitlines()
+
+
+def test_what_is_above_the_limits_fails_and_is_named(folder):
+    assert check(folder) == (1, ["kernels::pack: stack 16, allowed are 0"])  # and only Kokkos' own kernel spills
+    assert check(folder, **{"kernels::pack": {"stack": 16}}) == (0, [])
     (folder / "b.o.ptxas").write_text(entry(OURS.format("d"), 255, 64, 24, 12))
-    done = run(folder, "--limit", "0", "--output", folder / "out" / "page.md")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "kernel_registers: gradcomp::kernels::pack spills 36 bytes, allowed are 0\n"
-    assert "| 36 |" in (folder / "out" / "page.md").read_text()
+    assert check(folder, **{"kernels::pack": {"stack": 64, "registers": 128}}) == (
+        1, ["kernels::pack: registers 255, allowed are 128", "kernels::pack: spilled 36, allowed are 0"])
+
+
+def test_exceptions_that_are_not_needed_fail(folder):
+    exceptions = {"kernels::pack": {"stack": 16, "registers": 80}, "kernels::gone": {"stack": 8}}
+    assert check(folder, **exceptions) == (
+        1, ["kernels::gone launches no kernel; its exception can go", "kernels::pack: registers 40 need no exception"])
 
 
 def test_no_figures_is_one_line(tmp_path):

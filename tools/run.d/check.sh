@@ -21,8 +21,8 @@ check() { # check [--all]
     fi
   done
   if [[ " ${passed[*]} " == *' cuda-compile '* ]]; then
-    "$project/run" exec -- "$project/tools/kernel_registers" "$project/build/cuda-compile" --limit 0 --output "$report" ||
-      status=1
+    "$project/run" exec -- "$project/tools/kernel_registers" "$project/build/cuda-compile" \
+      --limits "$project/docs/baselines/registers.json" --output "$report" || status=1
     if [ -e "$report" ]; then sed -n 1p "$report"; fi
   fi
   return $status
