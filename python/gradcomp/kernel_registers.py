@@ -1,4 +1,5 @@
-"""Lists registers, stack and spills of every kernel, as nvcc's assembler reports them in a build of the preset cuda-compile."""
+"""Lists registers, stack and spills of every kernel, as nvcc's assembler reports them in a build of the preset cuda-compile,
+and whether Kokkos stages its arguments."""
 import argparse
 import collections
 import json
@@ -18,7 +19,9 @@ NAME = re.compile(r"gradcomp::(?:\(anonymous namespace\)::|\w+::)*\w+")
 WRAPPERS = tuple("gradcomp::kernels::" + name for name in (
     "detail::for_warps", "for_warps", "for_teams_of_warps", "Gated", "detail::GroupsThen", "detail::OnSegments", "detail::TilePerWarp"))
 
-Kernel = collections.namedtuple("Kernel", "name architecture registers stack spilled")
+STAGED = re.compile("launch_(constant|global)_memory")  # how Kokkos launches with arguments of 512 bytes and more: it copies them first
+
+Kernel = collections.namedtuple("Kernel", "name architecture registers stack spilled staged")
 FIGURES = Kernel._fields[2:]
 
 
@@ -33,7 +36,8 @@ def kernels(folder):
                 memory = [int(number) for number in match.groups()]
             elif name and memory and (match := USED.search(line)):
                 mangled, architecture = name
-                yield Kernel(mangled, architecture, int(match[1]), memory[0], memory[1] + memory[2])
+                staged = 1 if STAGED.search(mangled) else 0
+                yield Kernel(mangled, architecture, int(match[1]), memory[0], memory[1] + memory[2], staged)
                 name = None
 
 
@@ -52,7 +56,7 @@ def by_function(folder):
         raise ToolError(f"'{folder}': there are no *.ptxas files; ./run build cuda-compile writes them")
     table = {}
     for name, kernel in zip(readable([k.name for k in found]), found, strict=True):
-        count, *most = table.get(name, (0, 0, 0, 0))
+        count, *most = table.get(name, (0, 0, 0, 0, 0))
         table[name] = (count + 1, *map(max, most, kernel[2:]))
     table.pop("", None)
     return found[0].architecture, len(found), table
@@ -61,8 +65,9 @@ def by_function(folder):
 def page(architecture, total, table):
     spilled = sum(1 for row in table.values() if row[3])
     lines = [f"{total} kernels for {architecture}, {len(table)} functions of ours that launch them, {spilled} of these with "
-             "spills. Of a function's kernels the largest figures are shown. Stack and spills in bytes of a thread.", "",
-             "| launched by | kernels | registers | stack | spilled |", "|---|---|---|---|---|"]
+             "spills. Of a function's kernels the largest figures are shown. Stack and spills in bytes of a thread. Staged: 1 if "
+             "Kokkos copies arguments of 512 bytes and more before each launch.", "",
+             "| launched by | kernels | registers | stack | spilled | staged |", "|---|---|---|---|---|---|"]
     for name, row in sorted(table.items()):
         lines.append(f"| `{name}` | " + " | ".join(str(value) for value in row) + " |")
     return "\n".join(lines) + "\n"

@@ -31,11 +31,11 @@ def fixture_folder(tmp_path):
 def test_largest_figures_of_a_function(folder):
     lines = run(folder).stdout.splitlines()
     assert lines[0].startswith("3 kernels for sm_90, 1 functions of ours")
-    assert lines[-1] == "| `kernels::pack` | 2 | 40 | 16 | 0 |"
+    assert lines[-1] == "| `kernels::pack` | 2 | 40 | 16 | 0 | 0 |"
 
 
 def check(folder, **exceptions):
-    usual = {"registers": 64, "stack": 0, "spilled": 0}
+    usual = {"registers": 64, "stack": 0, "spilled": 0, "staged": 0}
     limits = folder / "limits.json"
     limits.write_text(json.dumps({"usual": usual, "exceptions": [{"reason": "few", "kernels": exceptions}]}))
     done = run(folder, "--limits", limits, "--output", folder / "out" / "page.md")
@@ -50,6 +50,11 @@ def test_what_is_above_the_limits_fails_and_is_named(folder):
     (folder / "b.o.ptxas").write_text(entry(OURS.format("d"), 255, 64, 24, 12))
     assert check(folder, **{"kernels::pack": {"stack": 64, "registers": 128}}) == (
         1, ["kernels::pack: registers 255, allowed are 128", "kernels::pack: spilled 36, allowed are 0"])
+
+
+def test_arguments_that_kokkos_copies_fail(folder):
+    (folder / "a.o.ptxas").write_text(entry(OURS.replace("6launch", "36cuda_parallel_launch_constant_memory").format("i"), 32))
+    assert check(folder) == (1, ["kernels::pack: staged 1, allowed are 0"])
 
 
 def test_exceptions_that_are_not_needed_fail(folder):
