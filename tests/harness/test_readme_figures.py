@@ -62,7 +62,7 @@ def answer(bars, labels):
     """Does it pay? By the ends of the intervals of methods of which all are faster, or of which none can be told apart."""
     lows, highs = zip(*(bars.interval(label) for label in labels), strict=True)
     if all(low > 2 for low in lows):
-        return "yes: `sign` or `top_k`"
+        return f"yes: {', '.join(f'`{label}`' for label in labels)}"
     if all(low > 1 for low in lows):
         return f"a little: {percent(lows[0])} to {percent(highs[0])} %"
     assert all(low <= 1 <= high for low, high in zip(lows, highs, strict=True))
@@ -71,7 +71,7 @@ def answer(bars, labels):
 
 def table():
     """The rows of the table."""
-    for model, name, labels in (("lstm_1x96", "LSTM", ("sign", "top_k:ratio=0.01")), ("resnet20", "ResNet-20", ("sign", "qsgd:bits=4"))):
+    for model, name, labels in (("lstm_1x96", "LSTM", ("sign",)), ("resnet20", "ResNet-20", ("sign", "qsgd:bits=4"))):
         slow, fast = (Bars(model, rate) for rate in (100, 1000))
         yield (f"| {name}, {slow.row['parameters']:,} parameters, batch {slow.row['batch_per_rank']} per rank | 100 Mbit/s | "
                f"{slow.cells(*labels)} {answer(slow, labels)} |")
@@ -85,6 +85,18 @@ def tolerances():
     yield f"at most {shares['lstm']:g} % more perplexity, on ResNet-20 at most {shares['resnet20']:g} points less accuracy"
     seeds = {name: WORDS[len(kept("training", name).gradcomp["seeds"])] for name in shares}
     yield f"{seeds['resnet20']} seeds for ResNet-20 and {seeds['lstm']} for the LSTM"
+
+
+def gaps():
+    """What ranks lack that never exchange, and that it is open whether methods keep more than half of it."""
+    said = {}
+    for count, name in ((2, "lstm"), (4, "lstm_4")):
+        found = training_verdicts.trained(kept("training", name))
+        said[count] = training_verdicts.behind(found["no_exchange"].total).removesuffix(" %").replace(" (", " % (")
+        for label in ("top_k:ratio=0.01", "qsgd:bits=4"):
+            assert found[label].quality() == verdicts.OPEN and training_verdicts.lack_of(found[label].total)[0] < 0.0005
+    yield f"two ranks that never exchange are only {said[2]} worse than `fp32`"
+    yield f"and four ranks {said[4]}."
 
 
 def batches():
@@ -104,7 +116,7 @@ def batches():
 def more_ranks():
     """Four ranks on the LSTM."""
     four = Bars("lstm_1x96", 100, 4)
-    assert four.verdicts["sign"] == verdicts.OPEN and four.verdicts["top_k:ratio=0.01"] == exchange_bars.SAME
+    assert four.verdicts["sign"] == verdicts.MISSED and four.verdicts["top_k:ratio=0.01"] == verdicts.OPEN
     link = ranks.asked(4, 100).removesuffix("mbit")
     yield (f"{four.time('top_k:ratio=0.01')} against {four.time(four.dense)} ({four.factor('top_k:ratio=0.01')}; these links have "
            f"{link} Mbit/s")
@@ -112,13 +124,11 @@ def more_ranks():
 
 def links():
     """Break-even rates of the page of links and ranks."""
-    found = {count: {one.label.split(":lr=")[0]: one for one in verdicts.trained(kept("scale", f"scale_{count}"))}
-             for count in (2, 4, 8)}
-    answers = {count: found[count]["qsgd:bits=4"].total["pays"]["where"] for count in found}
-    assert answers == {2: "below", 4: "below", 8: "nowhere"}
+    found = {one.label.split(":lr=")[0]: one for one in verdicts.trained(kept("scale", "scale_8"))}
+    assert found["qsgd:bits=4"].total["pays"]["where"] == "nowhere"
 
     def about(label):
-        return f"{found[8][label].total['pays']['rate_mbit_s'] / 1000:.1g} Gbit/s"
+        return f"{found[label].total['pays']['rate_mbit_s'] / 1000:.1g} Gbit/s"
     yield (f"With `reducer=two_phase` it then pays below about {about('qsgd:bits=4:reducer=two_phase')}, and `top_k:ratio=0.01` below "
            f"about {about('top_k:ratio=0.01')}.")
 
@@ -152,7 +162,7 @@ def shared_memory():
     assert {one.label.split(":lr=")[0] for one in images if one.compresses and one.matched} == {"sign", "qsgd:bits=4"}
 
 
-QUOTES = (table, tolerances, batches, more_ranks, links, size, shared_memory)
+QUOTES = (table, tolerances, gaps, batches, more_ranks, links, size, shared_memory)
 
 
 @pytest.mark.parametrize("quotes", QUOTES, ids=lambda quotes: quotes.__name__)

@@ -80,15 +80,15 @@ def test_table_shows_the_columns_of_the_rows(made):
     page = Page()
     page.feed((made / "report.html").read_text(encoding="utf-8"))
     start = page.cells.index("top_k:ratio=0.01")
-    assert page.cells[start:start + 10] == [
-        "top_k:ratio=0.01", "21.6 kB", "50.0×", "67.0", "69.0", "955", "94.9 %", "✓ yes", "1.37×", "1.17×"]
+    assert page.cells[start:start + 11] == [
+        "top_k:ratio=0.01", "21.6 kB", "50.0×", "67.0", "69.0", "955", "94.9 %", "✓ yes", "99.7 %", "1.37×", "1.17×"]
 
 
 def test_no_speed_up_beside_missed_quality(made, tmp_path):
     page = Page()
     page.feed((made / "report.html").read_text(encoding="utf-8"))
     start = page.cells.index("powersgd:rank=2")
-    assert page.cells[start + 7:start + 10] == ["✕ no", "–", "–"]
+    assert page.cells[start + 7:start + 11] == ["✕ no", "28.6 %", "–", "–"]
     # ... even when a file claims one: it is judged anew.
     document = example_results.train()
     for entry in document["benchmarks"]:
@@ -219,7 +219,7 @@ def test_text_is_for_a_terminal(tmp_path):
     path.write_text(json.dumps(example_results.train()), encoding="utf-8")
     done = report(path, "--text")
     assert done.returncode == 0 and done.stderr == ""
-    assert re.search(r"top_k:ratio=0.01 +21.6 kB .* 94.9 % +✓ yes +1.37× +1.17×\n", done.stdout)
+    assert re.search(r"top_k:ratio=0.01 +21.6 kB .* 94.9 % +✓ yes +99.7 % +1.37× +1.17×\n", done.stdout)
     assert done.stdout.startswith("This run cannot tell: resnet20 on invented over real link (2 ranks), because one seed has no "
                                   "interval (at most 1.17× the speed of the best dense).\n\n")
     assert [found.name for found in tmp_path.iterdir()] == ["train.json"], "nothing is written"

@@ -18,20 +18,28 @@ def shown(table):
 def test_methods():
     assert shown(tables.methods(training())) == [line.replace("x |", f"{TIMES} |").replace("~", DASH) for line in (
         "method | payload per step | compression ratio | step, median (ms) | step, p95 (ms) | samples/s | test accuracy | "
-        "quality of fp32 | speed-up vs fp32 | speed-up vs best dense",
-        f"fp32 | 1.08 MB | 1.00x | 92.0 | 94.0 | 696 | 95.0 % | {tables.TICK} | 1.00x | 0.853{TIMES}",
-        f"fp16 | 539 kB | 2.00x | 78.5 | 80.5 | 815 | 95.1 % | {tables.TICK} | 1.17x | 1.00{TIMES}",
-        f"bf16 | 539 kB | 2.00x | 78.8 | 80.8 | 813 | 94.8 % | {tables.TICK} | 1.17x | 0.997{TIMES}",
-        "no_exchange | 0 B | ~ | 62.0 | 64.0 | 1,032 | 93.0 % | bound | ~ | ~",
-        f"top_k:ratio=0.01 | 21.6 kB | 50.0x | 67.0 | 69.0 | 955 | 94.9 % | {tables.TICK} | 1.37x | 1.17{TIMES}",
-        f"powersgd:rank=2 | 56.8 kB | 19.0x | 71.0 | 73.0 | 901 | 70.0 % | {tables.CROSS} | ~ | ~")]
+        "quality of fp32 | share of the gap | speed-up vs fp32 | speed-up vs best dense",
+        f"fp32 | 1.08 MB | 1.00x | 92.0 | 94.0 | 696 | 95.0 % | {tables.TICK} | 100.0 % | 1.00x | 0.853{TIMES}",
+        f"fp16 | 539 kB | 2.00x | 78.5 | 80.5 | 815 | 95.1 % | {tables.TICK} | 100.3 % | 1.17x | 1.00{TIMES}",
+        f"bf16 | 539 kB | 2.00x | 78.8 | 80.8 | 813 | 94.8 % | {tables.TICK} | 99.4 % | 1.17x | 0.997{TIMES}",
+        f"no_exchange | 0 B | ~ | 62.0 | 64.0 | 1,032 | 60.0 % | {tables.CROSS} | 0.0 % | ~ | ~",
+        f"top_k:ratio=0.01 | 21.6 kB | 50.0x | 67.0 | 69.0 | 955 | 94.9 % | {tables.TICK} | 99.7 % | 1.37x | 1.17{TIMES}",
+        f"powersgd:rank=2 | 56.8 kB | 19.0x | 71.0 | 73.0 | 901 | 70.0 % | {tables.CROSS} | 28.6 % | ~ | ~")]
+
+
+def test_a_task_that_does_not_tell_has_no_verdict():
+    document = example_results.train()
+    for row in document["benchmarks"]:
+        row |= {"task_tells": False, "gap_share": None, "quality_matched": False}
+    header, *lines = shown(tables.methods(frames.training(record(document))))
+    assert "share of the gap" not in header and all("| not told |" in line for line in lines)
 
 
 def test_a_method_that_diverged_says_so_in_place_of_its_quality():
     document = example_results.train()
     example_results.diverge(document["benchmarks"][4], 12)
     assert shown(tables.methods(frames.training(record(document))))[5] == (
-        f"top_k:ratio=0.01 | 21.6 kB | 50.0{TIMES} | 67.0 | 69.0 | 955 | diverged at step 12 | diverged | {DASH} | {DASH}")
+        f"top_k:ratio=0.01 | 21.6 kB | 50.0{TIMES} | 67.0 | 69.0 | 955 | diverged at step 12 | diverged | {DASH} | {DASH} | {DASH}")
 
 
 def test_breakdown():

@@ -49,9 +49,10 @@ class Training(Page):
     introduction = (
         "Methods of a table train in turn in one job, with the same weights and batches. Mean (low to high): over seeds, with its 95 % "
         "interval. *Behind `fp32`*: the quality that a method loses against `fp32` with the same seed. A method has the *quality of "
-        "fp32* if the whole interval of this loss is within the tolerance, it *misses* this quality if the whole interval is beyond, "
-        "and else the *quality* is *open*. The tolerance stands above each table. Speed-ups compare total times of steps, only where "
-        "the quality is that of fp32. *Best dense*: the fastest of `fp32`, `fp16` and `bf16`, whatever its quality. ")
+        "fp32* if the whole interval of this loss is within the tolerance, and that of its share of the gap to `no_exchange`, whose "
+        "ranks train alone, above half ([the rule](../training.md#what-is-compared)). It *misses* this quality if one of the whole "
+        "intervals is beyond, and else the *quality* is *open*. The tolerance stands above each table. Speed-ups compare total times of "
+        "steps, only where the quality is that of fp32. *Best dense*: the fastest of `fp32`, `fp16` and `bf16`, whatever its quality. ")
     to_target: ClassVar[list] = [
         "Seconds and bytes to the target: until the first evaluation that saw it, evaluations not counted.", ""]
 

@@ -29,26 +29,29 @@ def shown(value, total, key, show):
 
 def short(one):
     """The quality of a method in one word."""
-    return {verdicts.MATCHED: "kept", verdicts.OPEN: "open", verdicts.MISSED: "missed"}.get(one.quality(), verdicts.DIVERGED)
+    words = {verdicts.MATCHED: "kept", verdicts.OPEN: "open", verdicts.MISSED: "missed", verdicts.UNTOLD: "not told"}
+    return words.get(one.quality(), verdicts.DIVERGED)
 
 
 def without_reference(found):
-    """The verdict on all methods of a run whose reference did not reach the quality with which methods are compared; empty if it
-    did, and if there is no reference."""
+    """The verdict on all methods of a run whose task does not tell, or whose reference did not reach the quality with which methods
+    are compared; empty if there is none, and if there is no reference."""
     one = found.get("fp32")
     if one is None or one.matched:
         return ""
+    if not one.tells:
+        return f"none: {verdicts.UNTOLD}"
     return ("none: fp32 diverged" if one.diverged else "none: fp32 misses the target" if "target" in one.rows[0] else
             "none: fp32 learned nothing")
 
 
 def verdict(one, without=""):
     """The conclusion of a line in words. `without`: without_reference() of its run."""
-    if one.rows[0]["method"] == "no_exchange":
-        return "bound"
     if without and not one.diverged:
         return without
     found = one.quality()
+    if one.rows[0]["role"] == "bound":
+        return f"bound, {found}"
     if found != verdicts.MATCHED:
         return found
     reached, seeds = at_target(one)

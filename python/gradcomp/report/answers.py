@@ -46,6 +46,8 @@ def _cases(record):
     methods = trained(record)
     compressing = [one for one in methods if one.compresses]
     matched = [one for one in compressing if one.matched]
+    if not all(one.tells for one in methods):
+        return [], "ranks that never exchange (no_exchange) are not clearly worse than fp32"
     for one in methods:
         if one.rows[0]["method"] == "fp32" and not one.matched:
             return [], f"fp32 itself {one.diverged or 'learned too little or missed the target'}"

@@ -72,6 +72,8 @@ def training(record):
         "diverged": lambda row: text.diverged([row]),
         "joules_per_step": lambda row: row.get("joules_per_step", np.nan),
         "quality_matched": lambda row: row["quality_matched"],
+        "tells": lambda row: row.get("task_tells") is not False,
+        "gap_share": lambda row: row.get("gap_share", np.nan),
         "speedup_vs_fp32": lambda row: row["speedup_vs_fp32"],
         "speedup_vs_best_dense": lambda row: row["speedup_vs_best_dense"],
         "density_ratio": lambda row: row["density_ratio"],

@@ -10,6 +10,9 @@ def methods(frame):
     """The main table: what each method sent, how long it took and what quality it reached."""
     header = ["method", "payload per step", "compression ratio", "step, median (ms)", "step, p95 (ms)", "samples/s",
               f"test {frame['metric'].iloc[0]}", "quality of fp32", "speed-up vs fp32", "speed-up vs best dense"]
+    share = frame["gap_share"].notna().any()
+    if share:
+        header.insert(8, "share of the gap")
     energy = frame["joules_per_step"].notna().any()  # many machines cannot count energy
     if energy:
         header.append("joules per step")
@@ -19,7 +22,8 @@ def methods(frame):
             entry.label, text.size(entry.payload_bytes), text.ratio(entry.compression_ratio), text.number(entry.step_ms),
             text.number(entry.step_p95_ms), text.number(entry.samples_per_second),
             entry.diverged or text.quality(entry.metric, entry.test_quality),
-            "bound" if entry.registry == "no_exchange" else "diverged" if entry.diverged else TICK if entry.quality_matched else CROSS,
+            "diverged" if entry.diverged else "not told" if not entry.tells else TICK if entry.quality_matched else CROSS,
+            *([text.percent(entry.gap_share)] if share else []),
             text.ratio(entry.speedup_vs_fp32), text.ratio(entry.speedup_vs_best_dense)])
         if energy:
             rows[-1].append(text.number(entry.joules_per_step))

@@ -8,6 +8,7 @@ from . import crossover
 from .frames import CONTROLS, registry_name
 
 MATCHED, OPEN, MISSED, DIVERGED = "quality of fp32", "quality open", "misses the quality of fp32", "diverged"
+UNTOLD = "the task does not tell"
 
 
 @dataclasses.dataclass
@@ -23,20 +24,30 @@ class Trained:
         return bool((self.total or self.rows[0])["quality_matched"])
 
     @property
+    def tells(self):
+        """False if ranks that never exchange do as well as fp32, as far as the seeds show: then no quality of this task says anything
+        about a method."""
+        return self.rows[0].get("task_tells") is not False
+
+    @property
     def diverged(self):
         """That it diverged, in words; empty if it did not."""
         return text.diverged(self.rows)
 
     def quality(self):
-        """Whether it has the quality of fp32, in words. That is open if the interval of what the method lacks reaches from within
-        what is allowed to beyond it."""
+        """Whether it has the quality of fp32, in words. That is open if the interval of what the method lacks, or of its share of
+        the gap, reaches from what is allowed to what is not."""
         row = self.total or self.rows[0]
         if self.diverged:
             return self.diverged if self.total else DIVERGED
+        if not self.tells:
+            return UNTOLD
         if row["quality_matched"]:
             return MATCHED
-        lack = row.get("lack_over_seeds")
-        return OPEN if lack and lack["low"] <= self.rows[0]["lack_allowed"] < lack["high"] else MISSED
+        lack, share, allowed = row.get("lack_over_seeds"), row.get("gap_share_over_seeds"), self.rows[0]["lack_allowed"]
+        if not lack or lack["low"] > allowed or (share and share["high"] <= 0.5):
+            return MISSED
+        return OPEN if lack["high"] > allowed or (share and share["low"] <= 0.5) else MISSED
 
     @property
     def compresses(self):

@@ -3,7 +3,12 @@ Programs measure and record facts of single runs; every reader of a result file 
 
 Rules. The quality of a method is matched if what it lacks of fp32 with the same seed is within what the job allows (with several
 seeds: the upper end of the mean's 95 % interval), and if its replicas agree. Nothing is matched without an fp32 that learned
-something with every seed (`reference_quality`), or that reached the job's target with more than half of its seeds. Speed-ups are
+something with every seed (`reference_quality`), or that reached the job's target with more than half of its seeds.
+
+A task on which ranks need not exchange says nothing about compressors. What `no_exchange` lacks of fp32 is the *gap*. Where the gap is
+not above 0 for certain (its 95 % interval over seeds; with one seed: where it is within what the job allows), the task does not tell,
+and nothing is matched. Where it is, a method must also hold more than half of the gap with its whole interval: its share of the gap is
+(quality - that of no_exchange) / (quality of fp32 - that of no_exchange), with the interval of Fieller. Speed-ups are
 ratios of mean steps, at matched quality only; with a target, only if more than half of the seeds of a method reached it (if all had
 to, more seeds would make it harder to pass). The best dense control is the one of fp32, fp16 and bf16 whose steps take the least
 time over all seeds, whatever its quality: a control that misses by noise remains the one to beat. If one of the three is missing, or
@@ -34,6 +39,20 @@ def over_seeds(values):
     return {"mean": mean, "low": low, "high": high}
 
 
+def ratio_interval(tops, bottoms):
+    """(ratio, low, high) of the means of paired samples, with 95 %, by Fieller's theorem. The interval of the mean of `bottoms` must
+    not contain 0. With one pair low and high are None."""
+    count, top, bottom = len(tops), statistics.fmean(tops), statistics.fmean(bottoms)
+    if count == 1:
+        return top / bottom, None, None
+    factor = float(student.ppf(0.975, count - 1)) ** 2 / count
+    a = bottom ** 2 - factor * statistics.variance(bottoms)
+    b = top * bottom - factor * statistics.covariance(tops, bottoms)
+    c = top ** 2 - factor * statistics.variance(tops)
+    root = math.sqrt(max(0.0, b * b - a * c))
+    return top / bottom, (b - root) / a, (b + root) / a
+
+
 def last_rate_that_pays(rates, speedups):
     """The rate at which a speed-up falls below 1 as the link gets faster: `speedups` at the ascending `rates`, with logarithms
     interpolated between two rates. Of several such rates the highest counts. Infinity if the speed-up is above 1 at the highest
@@ -60,6 +79,12 @@ class _Method:
     @property
     def role(self):
         return self.rows[0]["role"]
+
+    @property
+    def lacks(self):
+        """What the seeds lack of fp32; empty if that is not known of all."""
+        found = [row["lack"] for row in self.rows]
+        return [] if None in found else found
 
     @property
     def sound(self):
@@ -96,11 +121,29 @@ def _is_reference(method):
     return all(better * row["test_quality"] >= better * row["reference_quality"] for row in method.rows)
 
 
-def _matches(method):
+def _tells(bound):
+    """Whether ranks that never exchange are worse than fp32 for certain. If they diverged, they are."""
+    gap = over_seeds(bound.lacks)
+    if gap is None:
+        return True
+    return gap["mean"] > bound.rows[0]["lack_allowed"] if gap["low"] is None else gap["low"] > 0
+
+
+def _share(lacks, gaps):
+    """{"mean", "low", "high"} of the share of the gap that a method holds; None if it is unknown."""
+    if not lacks or not gaps:
+        return None
+    lost, low, high = ratio_interval(lacks, gaps)
+    return {"mean": 1 - lost, "low": None if high is None else 1 - high, "high": None if low is None else 1 - low}
+
+
+def _matches(method, share):
     if method.role == "bound" or not method.sound:
         return False
-    lack = over_seeds([row["lack"] for row in method.rows])
-    return lack is not None and (lack["mean"] if lack["high"] is None else lack["high"]) <= method.rows[0]["lack_allowed"]
+    lack = over_seeds(method.lacks)
+    if lack is None or (lack["mean"] if lack["high"] is None else lack["high"]) > method.rows[0]["lack_allowed"]:
+        return False
+    return share is None or (share["mean"] if share["low"] is None else share["low"]) > 0.5
 
 
 def _best_dense(controls, link):
@@ -151,14 +194,15 @@ def _judge_link(methods, reference, link):
                 row["speedup_to_target"] = _over(*times)
 
 
-def _aggregate(method, rates):
+def _aggregate(method, rates, share):
     """The row over all seeds."""
     first, speeds = method.rows[0], ("speedup_vs_fp32", "speedup_vs_best_dense")
-    row = {key: first[key] for key in ("method", "method_canonical", "label", "model", "data", "metric", "quality_matched")
+    row = {key: first[key] for key in ("method", "method_canonical", "label", "model", "data", "metric", "quality_matched", "task_tells")
            if key in first}
     row |= {"name": f"{first['name']}/seeds", "run_type": "aggregate", "seeds": [one["seed"] for one in method.rows],
             "step_time_ms_over_seeds": over_seeds([one["step_time_ms"]["mean"] for one in method.rows])}
     figures = ["test_quality", "lack", "wire_bytes", *speeds]
+    row["gap_share_over_seeds"] = share
     if "target" in first:
         row["seeds_at_target"] = method.at_target
         figures += ["steps_to_target", "time_to_target_s", "wire_bytes_to_target", "speedup_to_target"]
@@ -185,9 +229,10 @@ def _add_facts(found, tolerance):
 
 
 def judged(document):
-    """The rows of a result file with what follows from them. Rows of trainings get `quality_matched`, `speedup_vs_fp32`,
-    `speedup_vs_best_dense`, with a target `speedup_to_target`, and with several emulated links speed-ups over each and `pays`. If there
-    are several seeds, a row over all of them follows for each method, of run_type "aggregate". Columns: docs/results-schema.md."""
+    """The rows of a result file with what follows from them. Rows of trainings get `quality_matched`, `task_tells`, `gap_share`,
+    `speedup_vs_fp32`, `speedup_vs_best_dense`, with a target `speedup_to_target`, and with several emulated links speed-ups over each
+    and `pays`. If there are several seeds, a row over all of them follows for each method, of run_type "aggregate". Columns:
+    docs/results-schema.md."""
     rows = [row for row in document["benchmarks"] if row.get("run_type") != "aggregate"]
     found = {}
     for row in rows:
@@ -202,10 +247,17 @@ def judged(document):
     if reference and not _is_reference(reference):
         reference = None
     rates = [one["rate_mbit_s"] for one in methods[0].rows[0].get("over_links", ())]
-    for method in methods:
-        matched = bool(reference) and _matches(method)
+    bound = next((method for method in methods if method.role == "bound"), None) if reference else None
+    tells = _tells(bound) if bound else None
+    gaps = bound.lacks if bound and tells else []
+    shares = [_share(method.lacks, gaps) for method in methods]
+    for method, share in zip(methods, shares, strict=True):
+        matched = bool(reference) and tells is not False and _matches(method, share)
         for row in method.rows:
-            row["quality_matched"] = matched
+            row |= {"quality_matched": matched, "task_tells": tells,
+                    "gap_share": share["mean"] if share and len(method.rows) == 1 else None}
+    if tells is False:
+        reference = None
     for link in range(len(rates)) if rates else [None]:
         _judge_link(methods, reference, link)
     for row in (row for method in methods for row in method.rows if rates):
@@ -213,4 +265,4 @@ def judged(document):
     for method in methods:
         if rates and len(method.rows) == 1:
             method.rows[0]["pays"] = _pays(method, rates)
-    return rows + [_aggregate(method, rates) for method in methods if len(method.rows) > 1]
+    return rows + [_aggregate(method, rates, share) for method, share in zip(methods, shares, strict=True) if len(method.rows) > 1]

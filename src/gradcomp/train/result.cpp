@@ -28,9 +28,24 @@ const MethodResult* reference_of(const std::vector<MethodResult>& results) {
   return first_that(results, [](const auto& r) { return r.contender.role() == Contender::Role::fp32; });
 }
 
+/// no_exchange.
+const MethodResult* bound_of(const std::vector<MethodResult>& results) {
+  return first_that(results, [](const auto& r) { return r.contender.is_bound(); });
+}
+
 /// What a method lacks of the quality of fp32; NaN if one of them is missing or diverged.
 double lack_of(const MethodResult& own, const MethodResult* fp32) {
   return fp32 == nullptr ? NAN : own.metric.lack(own.test_quality, fp32->test_quality);
+}
+
+/// Whether a method has the quality of fp32, as the judge of one seed says (python/gradcomp/results/judge.py). No
+/// method has it if ranks that never exchange have it too, since then the task tells nothing.
+bool has_quality(const MethodResult& own, const std::vector<MethodResult>& results, const JobFacts& job) {
+  const MethodResult *const fp32 = reference_of(results), *const bound = bound_of(results);
+  const double lack = lack_of(own, fp32), allowed = own.metric.limit(job.options.quality_tolerance);
+  if (own.contender.is_bound() || !(lack <= allowed)) return false;
+  const double gap = bound == nullptr ? NAN : lack_of(*bound, fp32);
+  return std::isnan(gap) || (gap > allowed && lack < gap / 2);
 }
 
 /// The mean step of each block over one of the links; nothing if the method diverged.
@@ -50,9 +65,11 @@ std::vector<double> block_means(const MethodResult& r, const JobFacts& job, inde
 
 /// The speed-up against fp32 over one of the links, with its 95 % interval over blocks: that of Student, of the
 /// logarithms of the ratios of blocks, as in pages/intervals.py. "-" if the interval, or the span from it to the ratio,
-/// contains 1, and if the method lacks more quality than the job allows, because a judge would give none either.
-std::string speed_up(const MethodResult& own, const MethodResult* fp32, const JobFacts& job, index_t link) {
-  if (own.contender.is_bound() || !(lack_of(own, fp32) <= own.metric.limit(job.options.quality_tolerance))) return "-";
+/// contains 1, and if the method has not the quality of fp32, because a judge would give none either.
+std::string speed_up(const MethodResult& own, const std::vector<MethodResult>& results, const JobFacts& job,
+                     index_t link) {
+  if (!has_quality(own, results, job)) return "-";
+  const MethodResult* const fp32 = reference_of(results);
   const std::vector<double> theirs = block_means(*fp32, job, link), mine = block_means(own, job, link);
   if (mine.size() < 2) return "-";
   // With ranks that only serve, times are of as many samples as all take.
@@ -77,11 +94,11 @@ struct Speed {
   std::string step, of_bound, speed_up;
 };
 Speed speed_of(const MethodResult& own, const std::vector<MethodResult>& results, const JobFacts& job, index_t link) {
-  const MethodResult* const bound = first_that(results, [](const auto& r) { return r.contender.is_bound(); });
+  const MethodResult* const bound = bound_of(results);
   const double ms = mean(own.step_ms_over(link));
   return {report::format_number(ms),
           report::format_number(bound == nullptr ? NAN : ms / mean(bound->step_ms_over(link))),
-          speed_up(own, reference_of(results), job, link)};
+          speed_up(own, results, job, link)};
 }
 
 std::string quality_text(const MethodResult& r) {

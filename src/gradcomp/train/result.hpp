@@ -77,9 +77,10 @@ struct JobFacts {
 report::Row to_row(const std::vector<MethodResult>& results, std::size_t index, const JobFacts& job);
 
 /// The table that the program prints, a line per method: mean step, this in units of no_exchange's, bytes, quality and
-/// speed-up against fp32. A speed-up stands with its 95 % interval over blocks, or not at all if this contains 1 or if
-/// the method lacks more of the quality of fp32 than the job allows. With several links, to_links_table() has all that
-/// depends on them. With Options::wide, rows have all columns and are longer than 80.
+/// speed-up against fp32. A speed-up stands with its 95 % interval over blocks, or not at all if this contains 1, if
+/// the method lacks more of the quality of fp32 than the job allows or half of what no_exchange lacks, or if
+/// no_exchange lacks no more than the job allows. With several links, to_links_table() has all that depends on them.
+/// With Options::wide, rows have all columns and are longer than 80.
 report::Table to_table(const std::vector<MethodResult>& results, const JobFacts& job);
 
 /// The same figures of speed, a line per link and method.

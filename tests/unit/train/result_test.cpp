@@ -212,6 +212,7 @@ TEST(TrainingTable, HasALineForEachMethod) {
   bound.step_ms = {4, 4, 4, 4, 4, 4};
   auto lacking = result();
   lacking.step_ms = {8, 8, 8, 8, 8, 8};
+  bound.test_quality = 0.8;
   for (auto* r : {&late, &fp32, &bound, &lacking}) r->step_link.assign(6, 0);
   // Means of blocks: 64, 62, 68 and 16, 18, 15 ms. SciPy gives the ends: with the logarithms of their ratios,
   // exp(mean -+ t.ppf(0.975, 2) std / sqrt(3)).
@@ -222,10 +223,27 @@ TEST(TrainingTable, HasALineForEachMethod) {
             "fp32            64.7            16.2  400 B    90.0 %                 -\n"
             "fp16            16.3            4.08  400 B    88.5 %  3.96 (2.82-5.58)\n"
             "top_k           8.00            2.00  400 B    87.5 %                 -\n"
-            "no_exchange     4.00            1.00  400 B    87.5 %                 -\n")
+            "no_exchange     4.00            1.00  400 B    80.0 %                 -\n")
       << "top_k lacks more than 2 points";
   EXPECT_THAT(to_table({late, lacking}, blocks(3)).text(), ContainsRegex("fp16 +16.3 +- +400 B +88.5 % +-\n"))
       << "there is no fp32";
+}
+
+TEST(TrainingTable, ShowsNoSpeedUpIfTheTaskTellsNothing) {
+  auto fp32 = result("fp32"), own = result(), bound = result("no_exchange");
+  for (auto* r : {&fp32, &own, &bound}) r->step_link.assign(4, 0);
+  fp32.step_ms = {20, 20, 20, 20};
+  own.step_ms = bound.step_ms = {10, 10, 10, 10};
+  fp32.test_quality = 0.9;
+  own.test_quality = 0.885;
+  const auto shown = [&](double without_exchange) {
+    bound.test_quality = without_exchange;
+    return to_table({fp32, own, bound}, blocks(2)).text().find("2.00 (2.00-2.00)") != std::string::npos;
+  };
+  EXPECT_TRUE(shown(0.865));
+  EXPECT_FALSE(shown(0.885)) << "no_exchange lacks no more than is allowed";
+  EXPECT_FALSE(shown(0.875)) << "the method lacks more than half of what no_exchange lacks";
+  EXPECT_TRUE(shown(NAN)) << "no_exchange diverged";
 }
 
 TEST(TrainingTable, ShowsNoSpeedUpThatMayBeNone) {
