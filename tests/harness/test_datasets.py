@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import tool_process
-from gradcomp.datasets import digits
+from gradcomp.datasets import digits, letters
 
 sklearn = pytest.importorskip("sklearn")
 TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "datasets"
@@ -85,6 +85,76 @@ def test_digits_of_another_file_are_read_with_a_warning_or_refused(number, said,
     assert pixels.shape == (1797, 8, 8) and set(labels) == {3}
     assert pixels[5, 7, 7] == round(int(number) * 255 / 16) and pixels[5, 0, 0] == 128
     assert capsys.readouterr().err == f"datasets: warning: '{path}' is not the file this was tested with, results may differ\n"
+
+
+@pytest.fixture(scope="module")
+def fonts():
+    """The fonts that matplotlib carries: eight families, such as DejaVu, STIX and Computer Modern."""
+    return pathlib.Path(pytest.importorskip("matplotlib").get_data_path()) / "fonts" / "ttf"
+
+
+@pytest.fixture(scope="module")
+def drawn_letters(fonts, tmp_path_factory):
+    path = tmp_path_factory.mktemp("letters") / "letters.gcds"
+    done = convert("letters", path, "--fonts", fonts)
+    assert (done.returncode, done.stderr) == (0, "") and narrow(done.stdout)
+    content = path.read_bytes()
+    assert hashlib.sha256(content).hexdigest() in done.stdout
+    return content
+
+
+def test_letters_have_equal_classes_on_both_sides(drawn_letters, fonts, tmp_path):
+    version, train, test, height, width, channels, classes = struct.unpack("<7I", drawn_letters[4:32])
+    assert (version, height, width, channels, classes) == (1, 28, 28, 3, 26) and train > test > 0
+    records = np.frombuffer(drawn_letters[32:-4], np.uint8).reshape(train + test, -1)
+    for labels in (records[:train, 0], records[train:, 0]):
+        assert set(np.bincount(labels, minlength=26)) == {len(labels) // 26}
+    assert records[:, 1:].std(axis=1).min() > 20, "an image without a letter"
+    assert (records[:train, 0] != np.sort(records[:train, 0])).any(), "in no order, so that every part is a fair sample"
+    assert convert("letters", tmp_path / "again.gcds", "--fonts", fonts).returncode == 0
+    assert (tmp_path / "again.gcds").read_bytes() == drawn_letters
+
+
+@pytest.mark.parametrize("name, word", [("DejaVu Sans Mono", "dejavu"), ("TeX Gyre Pagella", "pagella"),
+                                        ("GW Isabella_Bold", "isabella"), ("C059", "c059"), ("!? Symbols", "symbols"), ("!?", "!?")])
+def test_families_are_named_by_a_design_without_its_maker(name, word):
+    assert letters.family_word(name) == word
+
+
+def test_faces_that_look_alike_are_of_one_family():
+    images = np.random.default_rng(1).integers(0, 256, (5, 26, 28, 28)).astype(np.uint8)
+    images[3] = images[0]
+    images[3, :, 0, 0] ^= 1
+    family, _ = letters.families_of(["Alpha", "Beta One", "Beta Two", "Gamma", "Delta"], images)
+    assert family[0] == family[3] and family[1] == family[2] and len(set(family)) == 3
+
+
+def test_symbols_are_not_legible():
+    shapes = np.random.default_rng(1).integers(0, 2, (26, 7, 7)) * 255
+    images = np.stack([np.kron(shapes, np.ones((4, 4)))] * 3 + [np.kron(shapes[::-1], np.ones((4, 4)))]).astype(np.uint8)
+    assert letters.legibility(images, np.arange(4)).tolist() == [1, 1, 1, 0]
+
+
+def test_a_family_is_on_one_side_and_near_copies_are_left_out():
+    faces = [(pathlib.Path(f"{name}.ttf"), name) for name in "abcd"]
+    alike = np.array([[1, 0.99, 0.9, 0], [0.99, 1, 0.9, 0], [0.9, 0.9, 1, 0], [0, 0, 0, 1]])
+    taken = letters.chosen(faces, np.array([0, 0, 0, 1]), alike, np.array([True, True, True, False]))
+    assert set(taken) == {0} and len(taken[0]) == 2 and 2 in taken[0]
+
+
+@pytest.mark.parametrize("files, said", [((), "has 0 usable fonts"), (("DejaVuSans.ttf",), "has 1 usable fonts"),
+                                         (("DejaVuSans.ttf", "DejaVuSans-Bold.ttf"), "has 0 legible families")])
+def test_letters_need_fonts_of_two_families(files, said, fonts, tmp_path):
+    folder = tmp_path / "fonts"
+    folder.mkdir()
+    (folder / "damaged.ttf").write_bytes(b"no font")
+    for name in files:
+        shutil.copy(fonts / name, folder)
+    done = convert("letters", tmp_path / "out.gcds", "--fonts", folder)
+    assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
+    assert not (tmp_path / "out.gcds").exists()
+    missing = convert("letters", tmp_path / "out.gcds", "--fonts", tmp_path / "none")
+    assert missing.returncode == 2 and "there is no folder" in missing.stderr
 
 
 needs_bible = pytest.mark.skipif(shutil.which("bible") is None, reason="bible-kjv is not installed")

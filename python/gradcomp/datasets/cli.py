@@ -4,7 +4,7 @@ import pathlib
 
 from gradcomp.guarded import guarded
 
-from . import digits, frames, kjv, packed
+from . import digits, frames, kjv, letters, packed
 
 
 def main():
@@ -18,7 +18,8 @@ def main():
         verb = verbs.add_parser(name, help=text, description=text)
         verb.add_argument("output", type=pathlib.Path, help="the file to write")
         verb.set_defaults(convert=lambda options, module=module: module.convert(options.output))
-    for name, module, text in (("packed", packed, "a folder of images, a sub-folder per class"),
+    for name, module, text in (("letters", letters, "capital letters, drawn from installed fonts"),
+                               ("packed", packed, "a folder of images, a sub-folder per class"),
                                ("frames", frames, "a folder of feature arrays, a sub-folder per class")):
         verb = verbs.add_parser(name, help=text, description=text)
         module.add_options(verb)
