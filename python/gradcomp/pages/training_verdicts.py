@@ -29,7 +29,7 @@ def shown(value, total, key, show):
 
 def short(one):
     """The quality of a method in one word."""
-    words = {verdicts.MATCHED: "kept", verdicts.OPEN: "open", verdicts.MISSED: "missed", verdicts.UNTOLD: "not told"}
+    words = {verdicts.MATCHED: "kept", verdicts.OPEN: "open", verdicts.MISSED: "missed", verdicts.SAYS_NOTHING: "not told"}
     return words.get(one.quality(), verdicts.DIVERGED)
 
 
@@ -40,7 +40,7 @@ def without_reference(found):
     if one is None or one.matched:
         return ""
     if not one.tells:
-        return f"none: {verdicts.UNTOLD}"
+        return f"none: {verdicts.SAYS_NOTHING}"
     return ("none: fp32 diverged" if one.diverged else "none: fp32 misses the target" if "target" in one.rows[0] else
             "none: fp32 learned nothing")
 

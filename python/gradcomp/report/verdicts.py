@@ -8,7 +8,7 @@ from . import crossover
 from .frames import CONTROLS, registry_name
 
 MATCHED, OPEN, MISSED, DIVERGED = "quality of fp32", "quality open", "misses the quality of fp32", "diverged"
-UNTOLD = "the task does not tell"
+SAYS_NOTHING = "the task does not tell"
 
 
 @dataclasses.dataclass
@@ -41,7 +41,7 @@ class Trained:
         if self.diverged:
             return self.diverged if self.total else DIVERGED
         if not self.tells:
-            return UNTOLD
+            return SAYS_NOTHING
         if row["quality_matched"]:
             return MATCHED
         lack, share, allowed = row.get("lack_over_seeds"), row.get("gap_share_over_seeds"), self.rows[0]["lack_allowed"]

@@ -39,6 +39,11 @@ def over_seeds(values):
     return {"mean": mean, "low": low, "high": high}
 
 
+def end_of(over, end):
+    """The low or high end of over_seeds(); with one seed its only value."""
+    return over["mean"] if over[end] is None else over[end]
+
+
 def ratio_interval(tops, bottoms):
     """(ratio, low, high) of the means of paired samples, with 95 %, by Fieller's theorem. The interval of the mean of `bottoms` must
     not contain 0. With one pair low and high are None."""
@@ -141,9 +146,9 @@ def _matches(method, share):
     if method.role == "bound" or not method.sound:
         return False
     lack = over_seeds(method.lacks)
-    if lack is None or (lack["mean"] if lack["high"] is None else lack["high"]) > method.rows[0]["lack_allowed"]:
+    if lack is None or end_of(lack, "high") > method.rows[0]["lack_allowed"]:
         return False
-    return share is None or (share["mean"] if share["low"] is None else share["low"]) > 0.5
+    return share is None or end_of(share, "low") > 0.5
 
 
 def _best_dense(controls, link):

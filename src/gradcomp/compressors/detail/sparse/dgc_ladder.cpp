@@ -3,6 +3,7 @@
 #include "gradcomp/compressors/detail/sparse/search_thresholds.hpp"
 
 namespace gradcomp::compressors {
+
 void search_candidates(const Exec& exec, const Source& source, const DgcState& state, bool paper, bool host_looks) {
   const Searched all = state.searched();
   const auto sampled = state.sampler.searches();
