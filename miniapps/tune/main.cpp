@@ -19,7 +19,6 @@ report::Table to_table(const tune::Rates& rates, const std::vector<train::Conten
                        const train::Metric& metric) {
   report::Table table({"method", "lr", "chosen lr", "validation " + metric.name, "trials", "seconds"});
   for (const auto& c : contenders) {
-    if (c.is_bound()) continue;
     const auto& trials = rates.trials(c.spec.canonical);
     const tune::Trial* best = rates.best(c.spec.canonical);
     double seconds = 0;
@@ -47,7 +46,8 @@ int run(const tune::Options& o, const MpiSession& session) {
   });
   require_same_on_all_ranks(*p.control, "--rates " + path, rates->text());
   report::ProgressBar bar(first);
-  bar.phase("tune", (o.buckets_only ? 0 : tune::trial_count(o, p.contenders)) + (o.train.controls ? 3 : 0));
+  const auto tried = tune::tried(p.contenders);
+  bar.phase("tune", (o.buckets_only ? 0 : std::ssize(tried) * o.trials) + (o.train.controls ? 3 : 0));
   const auto added = [&] {
     run_collectively(*p.control, [&] {
       if (first) write_atomically(path, rates->text());
@@ -58,7 +58,7 @@ int run(const tune::Options& o, const MpiSession& session) {
   if (o.train.controls) tune::sweep_buckets(exec, p.job(o.train), *rates, added);
   bar.clear();
   if (!first) return 0;
-  if (!o.buckets_only) to_table(*rates, p.contenders, train::Metric(p.task->shape().kind)).print();
+  if (!o.buckets_only) to_table(*rates, tried, train::Metric(p.task->shape().kind)).print();
   for (const auto& [control, kib] : rates->best_buckets()) {
     fmt::print("{}: fastest in buckets of {}\n", control, kib == 0 ? "the model's sizes" : fmt::format("{} KiB", kib));
   }

@@ -22,10 +22,10 @@ TEST(Tune, NeverSeesTheTestSetOrASeedOfResults) {
   auto owned = std::make_unique<WatchedTask>(std::move(rig.task));
   const WatchedTask& watched = *owned;
   rig.task = std::move(owned);
-  Rates rates(Metric(), {}, {2, 2, 3, 2});
+  Rates rates(Metric(), {}, {2, 2, 3, 3});
   tune(Exec(), options, rig.job(), rig.parse("fp32"), rates, [] {});
   EXPECT_FALSE(watched.passes.contains(data::Split::test));
-  EXPECT_EQ(watched.passes.at(data::Split::validation), 6) << "three rates with two seeds";
+  EXPECT_EQ(watched.passes.at(data::Split::validation), 9) << "three rates with three seeds";
   EXPECT_THAT(watched.seeds, testing::ElementsAreArray(options.trial_seeds()));
   EXPECT_FALSE(watched.seeds.contains(rig.options.seed));
   rig.options.seed = options.trial_seeds()[0];
@@ -37,7 +37,7 @@ TEST(Tune, ATrialWhoseReplicasDifferHasNoQuality) {
   if (rig.control->size() == 1) GTEST_SKIP() << "one rank agrees with itself";
   const Options options = three_trials(rig);
   rig.transport = rig.control->split(rig.control->rank(), 0);  // so that each rank exchanges with itself
-  Rates rates(Metric(), {}, {2, 2, 3, 2});
+  Rates rates(Metric(), {}, {2, 2, 3, 3});
   const auto contenders = rig.parse("fp32");
   tune(Exec(), options, rig.job(), contenders, rates, [] {});
   for (const Trial& trial : rates.trials(contenders[0].spec.canonical)) EXPECT_TRUE(std::isnan(trial.quality));
@@ -46,10 +46,10 @@ TEST(Tune, ATrialWhoseReplicasDifferHasNoQuality) {
 TEST(Tune, GivesEveryMethodTheSameTrialsAndGoesOnWhereItStopped) {
   Rig rig;
   const Options options{rig.options, 4, 5};
-  const auto contenders = rig.parse("fp32,no_exchange,top_k:lr=0.2");
-  EXPECT_EQ(trial_count(options, contenders), 10);
-  const std::string fp32 = contenders[0].spec.canonical, top_k = contenders[2].spec.canonical;
-  Rates rates(Metric(), {}, {4, 2, 5, 2});
+  const auto contenders = rig.parse("fp16,no_exchange,top_k:lr=0.2,fp32");
+  ASSERT_EQ(tried(contenders).size(), 2U) << "fp16 has the rate of fp32, and so has the bound";
+  const std::string fp32 = contenders[3].spec.canonical, top_k = contenders[2].spec.canonical;
+  Rates rates(Metric(), {}, {4, 2, 5, 3});
   rates.add(fp32, {0.05, 0.123, 4, 5});  // a trial of the interrupted run, which must stay
   int calls = 0;
   tune(Exec(), options, rig.job(), contenders, rates, [&] { ++calls; });
@@ -58,7 +58,8 @@ TEST(Tune, GivesEveryMethodTheSameTrialsAndGoesOnWhereItStopped) {
   ASSERT_NE(rates.find(fp32, 0.05), nullptr);
   EXPECT_EQ(rates.find(fp32, 0.05)->quality, 0.123);
   ASSERT_EQ(rates.trials(top_k).size(), 5U);
-  EXPECT_TRUE(rates.trials(contenders[1].spec.canonical).empty()) << "the bound needs none";
+  EXPECT_TRUE(rates.trials(contenders[0].spec.canonical).empty());
+  EXPECT_TRUE(rates.trials(contenders[1].spec.canonical).empty());
   EXPECT_GT(rates.trials(top_k)[0].seconds, 0);
   const std::string text = rates.text();
   tune(Exec(), options, rig.job(), contenders, rates, [] {});

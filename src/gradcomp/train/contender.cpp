@@ -18,6 +18,10 @@ Contender::Role Contender::role() const {
   return found == dense.end() ? Role::method : found->second;
 }
 
+std::string Contender::tuned_as() const {
+  return role() == Role::method ? spec.canonical : parse_method("fp32").canonical;
+}
+
 std::string to_string(Contender::Role role) {
   constexpr const char* names[] = {"method", "bound", "fp32", "fp16", "bf16"};
   return names[static_cast<int>(role)];

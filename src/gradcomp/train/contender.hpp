@@ -31,6 +31,10 @@ struct Contender {
 
   /// A dense control with any option counts as a method, because an option could make it slower.
   Role role() const;
+
+  /// The canonical spec under which trials of its rate are kept: its own, but that of fp32 for all controls without
+  /// options. They compute the same to a rounding of the mean, so what trials find between them is noise.
+  std::string tuned_as() const;
 };
 
 /// "method", "bound", "fp32", "fp16" or "bf16".

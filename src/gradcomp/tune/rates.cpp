@@ -6,7 +6,6 @@
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/number.hpp"
 #include "gradcomp/data/files.hpp"
-#include "gradcomp/method/spec.hpp"
 #include "gradcomp/report/read_json.hpp"
 #include "gradcomp/report/row.hpp"
 #include "gradcomp/train/options_json.hpp"
@@ -190,13 +189,9 @@ std::string Rates::text() const {
 
 void Rates::apply(std::vector<train::Contender>& contenders, const std::string& path) const {
   if (m_trials.empty() && !m_bucket_times.empty()) return;
-  const std::string fp32 = parse_method("fp32").canonical;
   for (train::Contender& c : contenders) {
-    std::string key = c.spec.canonical;
-    if (c.is_bound()) {
-      key = fp32;
-      if (trials(key).empty()) continue;  // a bound needs no rate of its own
-    }
+    const std::string key = c.tuned_as();
+    if (c.is_bound() && trials(key).empty()) continue;  // a bound needs no rate of its own
     const auto made = std::ssize(trials(key));
     require(made == m_shape.rates, "--rates {}: '{}' has {} of {} trials; gradcomp-tune makes the others", path,
             c.spec.label, made, m_shape.rates);

@@ -77,7 +77,7 @@ class Rates {
   /// The JSON file.
   std::string text() const;
 
-  /// Gives every contender its best rate; `no_exchange` gets that of fp32. Throws Error for a contender with fewer
+  /// Gives every contender the best rate of its tuned_as(). Throws Error for a contender with fewer
   /// trials than TrialShape says. Does nothing if there are no trials at all, but bucket sizes alone.
   void apply(std::vector<train::Contender>& contenders, const std::string& path) const;
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "gradcomp/comm/over_ranks.hpp"
+#include "gradcomp/method/spec.hpp"
 #include "gradcomp/train/comparison.hpp"
 
 namespace gradcomp::tune {
@@ -38,10 +39,16 @@ Trial run_trial(const Exec& exec, const Options& tuning, const train::Job& job, 
 
 }  // namespace
 
-index_t trial_count(const Options& options, const std::vector<train::Contender>& contenders) {
-  index_t count = 0;
-  for (const auto& c : contenders) count += c.is_bound() ? 0 : options.trials;
-  return count;
+std::vector<train::Contender> tried(const std::vector<train::Contender>& contenders) {
+  std::vector<train::Contender> found;
+  for (train::Contender c : contenders) {
+    if (c.is_bound()) continue;
+    if (c.role() != train::Contender::Role::method) c.spec = parse_method("fp32");
+    const bool known = std::any_of(found.begin(), found.end(),
+                                   [&](const auto& other) { return other.spec.canonical == c.spec.canonical; });
+    if (!known) found.push_back(std::move(c));
+  }
+  return found;
 }
 
 double next_rate(const Rates& rates, const std::string& method, double start) {
@@ -62,8 +69,7 @@ double next_rate(const Rates& rates, const std::string& method, double start) {
 
 void tune(const Exec& exec, const Options& options, const train::Job& job,
           const std::vector<train::Contender>& contenders, Rates& rates, const std::function<void()>& added) {
-  for (const train::Contender& contender : contenders) {
-    if (contender.is_bound()) continue;
+  for (const train::Contender& contender : tried(contenders)) {
     const std::string& method = contender.spec.canonical;
     for (index_t t = 0; t < options.trials; ++t) {
       if (t >= std::ssize(rates.trials(method))) {

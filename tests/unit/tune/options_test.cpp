@@ -48,7 +48,7 @@ TEST(TuneOptions, KeepTheirDefaults) {
   const Options o;
   EXPECT_EQ(o.steps, 200);
   EXPECT_EQ(o.trials, 6);
-  EXPECT_EQ(o.seeds, 2);
+  EXPECT_EQ(o.seeds, 3);
   EXPECT_FALSE(o.buckets_only);
 }
 

@@ -256,17 +256,16 @@ TEST(Rates, OfBucketSizesAloneLeaveTheLearningRates) {
   EXPECT_THROW(Rates(Metric(), settings, shape).apply(contenders, "f"), Error) << "a file that holds nothing";
 }
 
-TEST(Rates, EveryMethodNeedsOneButTheBound) {
+TEST(Rates, OneIsForAllDenseControlsAndTheBound) {
   train::Options options;
-  auto contenders = train::contenders(options, parse_methods("no_exchange,fp32,top_k"));
+  auto contenders = train::contenders(options, parse_methods("no_exchange,fp32,fp16,bf16,top_k"));
   Rates rates(Metric(), settings, shape);
   rates.add(contenders[1].spec.canonical, {0.7, 0.5, 1, 3});
   rates.add(contenders[1].spec.canonical, {0.3, 0.4, 1, 4});
-  EXPECT_THROW(rates.apply(contenders, "f"), Error) << "the file has no rate for top_k";
+  EXPECT_THROW(rates.apply(contenders, "f"), Error) << "the file has no trials of top_k";
   contenders.pop_back();
   rates.apply(contenders, "f");
-  EXPECT_EQ(contenders[0].learning_rate, 0.7) << "the bound has the rate of fp32";
-  EXPECT_EQ(contenders[1].learning_rate, 0.7);
+  for (const auto& c : contenders) EXPECT_EQ(c.learning_rate, 0.7) << c.spec.label << " has the rate of fp32";
   EXPECT_EQ(contenders[1].tuning->steps, 60) << "two rates, three seeds, ten steps";
   EXPECT_EQ(contenders[1].tuning->seconds, 7);
 }
