@@ -30,10 +30,11 @@ void print(const std::vector<Repeat>& repeats, const train::JobFacts& job, const
   }
   fmt::print(
       "Bytes are those of a step, steps are means. The speed-up is that against fp32,\n"
-      "with its 95 % interval over blocks of --block steps. It is left out (-) if the\n"
-      "interval contains 1, with one block, and if the method lacks more quality than\n"
-      "--quality-tolerance allows, or half of what no_exchange lacks. If no_exchange\n"
-      "lacks no more than is allowed, ranks need not exchange: the task tells nothing.\n"
-      "Which methods pay (in a source tree: tools/report):\n  gradcomp-report --text {}\n",
+      "with its 95 % interval over blocks of --block steps; those of all methods hold\n"
+      "together. It is left out (-) if the interval contains 1, with one block, and if\n"
+      "the method lacks more quality than --quality-tolerance allows, or half of what\n"
+      "no_exchange lacks. If no_exchange lacks no more than is allowed, ranks need not\n"
+      "exchange: the task tells nothing. Which methods pay (in a source tree:\n"
+      "tools/report):\n  gradcomp-report --text {}\n",
       output.empty() ? "FILE, after --output FILE" : output);
 }

@@ -1,4 +1,4 @@
-"""The demo: trains a convolutional network on real digits and an LSTM on a real text with two ranks, over the real link and
+"""The demo: trains a convolutional network on letters of fonts and an LSTM on a real text with two ranks, over the real link and
 over a slow emulated link; times the reduction alone; writes tables, curves and an HTML report. It runs inside the toolchain,
 with the programs on PATH; `./run demo` prepares this and calls the demo."""
 import argparse
@@ -19,6 +19,7 @@ SLOW_LINK = "100Mbit/s,50us"
 RANKS = 2
 OUTPUTS = ("train.json", "train_100mbit.json", "allreduce.json", "allreduce_100mbit.json", "train_text.json",
            "train_text_100mbit.json")
+IMAGE_OPTIONS = ("--model", "resnet8", "--batch", "16")
 # Recurrent networks need large rates and clipping. After so few steps the methods differ by some per cent.
 TEXT_OPTIONS = ("--model", "lstm_1x128", "--batch", "16", "--lr", "2.4", "--momentum", "0.9", "--weight-decay", "0",
                 "--clip", "1")
@@ -56,7 +57,6 @@ def rates_of(output):
     return output.with_suffix(".rates")
 
 
-
 def environment():
     """The environment of the programs. Ranks x threads fit the cores: with too many spinning threads all is 20 times slower.
     Settings of the caller are kept."""
@@ -92,7 +92,7 @@ def jobs(size, folder, data, text, only_reduction):
                             *tolerance, *(rates if size.tune else ()), "--output", str(folder / name)))]
 
     def images(title, steps, name, *more):
-        return train(title, steps, 10, (), name, "--data", f"digits:{data}", "--methods", size.methods, "--batch", "32", *more)
+        return train(title, steps, 10, (), name, "--data", f"gcds:{data}", "--methods", size.methods, *IMAGE_OPTIONS, *more)
 
     def texts(title, steps, name, *more):  # an evaluation takes as long as about 25 steps
         return train(title, steps, 4 if steps >= 100 else 2, TEXT_TOLERANCE, name, "--data", f"kjv:{text}", "--methods",
@@ -103,7 +103,7 @@ def jobs(size, folder, data, text, only_reduction):
                    str(size.repetitions), *more, "--output", str(folder / name))
 
     slow = ("--link", SLOW_LINK)
-    trainings = [*images("ResNet-20 on handwritten digits, real link", size.steps, OUTPUTS[0]),
+    trainings = [*images("ResNet-8 on letters of fonts, real link", size.steps, OUTPUTS[0]),
                  *images(f"The same over an emulated link of {SLOW_LINK}", size.slow_steps, OUTPUTS[1], *slow)]
     if text:
         trainings += [*texts("An LSTM on the King James Bible, real link", size.text_steps, OUTPUTS[4]),
@@ -135,7 +135,7 @@ def main():
     parser = argparse.ArgumentParser(prog="demo", description=__doc__)
     parser.add_argument("--small", action="store_true", help="a quick check of every part; too short to draw conclusions")
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "results" / "demo", help="folder for the results")
-    parser.add_argument("--data", type=pathlib.Path, help="digits file of tools/datasets (default: FOLDER/digits.bin)")
+    parser.add_argument("--data", type=pathlib.Path, help="images of tools/datasets letters (default: FOLDER/letters.gcds)")
     parser.add_argument("--text", type=pathlib.Path, help="text file of tools/datasets kjv (default: no text)")
     parser.add_argument("--only-reduction", action="store_true", help="omit the trainings")
     options = parser.parse_args()
@@ -144,7 +144,7 @@ def main():
 
 def _demo(options):
     folder = options.folder
-    data, text = options.data or folder / "digits.bin", options.text
+    data, text = options.data or folder / "letters.gcds", options.text
     for program in ("mpirun", "gradcomp-tune", "gradcomp-train", "gradcomp-allreduce"):
         if not shutil.which(program):
             raise ToolError(f"{program} is not on PATH; start the demo with ./run demo")
@@ -153,7 +153,7 @@ def _demo(options):
         for path in (folder / name, rates_of(folder / name)):
             path.unlink(missing_ok=True)
     if not options.only_reduction and not data.is_file():
-        raise ToolError(f"there is no '{data}'; make it with tools/datasets, or start with ./run demo")
+        raise ToolError(f"there is no '{data}'; make it with tools/datasets letters, or start with ./run demo")
     if text and not options.only_reduction and not text.is_file():
         raise ToolError(f"there is no '{text}'; make it with tools/datasets kjv")
     seconds = run_all(jobs(SMALL if options.small else FULL, folder, data, text, options.only_reduction), environment())

@@ -105,18 +105,18 @@ def with_blocks(*factors):
 BLOCKS = with_blocks(0.99, 1, 1 / 0.99)  # logarithms 0.01005 apart: half an interval is 4.3027 x 0.01005 / sqrt(3) = 0.02497
 
 
-# `sign` is the best of two, so the quantile is 6.2053 and half of the interval 0.03600: 87.7 % to 94.2 %.
+# `sign` is one of two, so the quantile is 6.2053 and half of the interval 0.03600: 87.7 % to 94.2 %.
 @pytest.mark.parametrize("bar, said", [(0.88, "bar: 88 %: open"), (0.87, "bar: 87 %: holds"), (0.94, "bar: 94 %: open"),
-                                       (0.95, "bar: 95 %: missed"), (None, "95 % interval, corrected: 87.7 % to 94.2 %)")])
+                                       (0.95, "bar: 95 %: missed"), (None, "`sign`, 90.9 % (87.7 % to 94.2 %) of the throughput")])
 def test_a_bar_holds_or_is_missed_only_with_the_whole_interval(bar, said):
-    low, high = exchange_bars.interval(BLOCKS, "sign", 3)
-    assert low == pytest.approx(100 / 110 * 0.97534, rel=1e-4) and high == pytest.approx(100 / 110 / 0.97534, rel=1e-4)
+    _, low, high = exchange_bars.ratio(BLOCKS, "sign", 3)
+    assert low == pytest.approx(100 / 110 * 0.96464, rel=1e-4) and high == pytest.approx(100 / 110 / 0.96464, rel=1e-4)
     assert said in exchange_bars.verdict(BLOCKS, bar, {}, 3)
 
 
 def test_a_speed_has_the_interval_of_its_blocks():
     _, lines = exchange_bars.table(BLOCKS, {}, {}, 3)
-    assert lines[4][3] == f"1.14{TIMES} (1.11 to 1.17)"
+    assert lines[4][3] == f"1.14{TIMES} (1.10 to 1.18)"
     assert lines[1][3] == f"1.00{TIMES}", "beside itself"
 
 
@@ -131,7 +131,7 @@ def test_a_mean_step_has_the_interval_of_its_blocks():
 
 
 def test_one_block_gives_no_interval():
-    assert exchange_bars.interval(with_blocks(1), "sign", 1) is None
+    assert exchange_bars.ratio(with_blocks(1), "sign", 1) == (pytest.approx(100 / 110), None, None)
     assert "(no interval)" in exchange_bars.verdict(with_blocks(1), 0.9, {}, 1)
 
 
@@ -151,7 +151,8 @@ def test_records_of_the_bars_keep_single_steps(tmp_path):
 
 def test_the_best_of_matched_quality_is_named_apart():
     said = exchange_bars.verdict(BARS, 0.9, {"sign": "misses the quality of fp32", "top_k:ratio=0.01": exchange_bars.SAME}, 2)
-    assert said.endswith(": `top_k:ratio=0.01`, 62.5 % (no interval).") and "`sign`, 90.9 %" in said
+    assert said.endswith(": `top_k:ratio=0.01`, 62.5 % of the throughput without communication (no interval).")
+    assert "`sign`, 90.9 %" in said
     assert exchange_bars.verdict(BARS, 0.9, {"sign": "misses the target"}, 2).endswith(
         "No compressed method of this table has the quality of `fp32` on the page of training.")
 
@@ -174,16 +175,16 @@ def seed(label, time, loss, waiting=None, stale=None):
 
 
 def test_a_slow_rank_stands_beside_even_ones_over_all_seeds():
-    even = record(seed("fp32", 10, 2.0, 0.5), seed("a", 12, 2.0), seed("fp32", 12, 1.0, 0.5), seed("a", 12, None),
+    even = record(seed("fp32", 10, 2.0, 0.5), seed("a", 12, 2.0), seed("fp32", 10.2, 1.0, 0.5), seed("a", 12, None),
                   {"label": "fp32", "run_type": "aggregate"})
-    slow = record(seed("fp32", 21, 2.0, 9), seed("a", 24, 1.5, stale=(1.0, 3)), seed("fp32", 23, 2.0, 11),
+    slow = record(seed("fp32", 20.2, 2.0, 9), seed("a", 24, 1.5, stale=(1.0, 3)), seed("fp32", 20.4, 2.0, 11),
                   seed("a", 24, 1.5, stale=(2.0, 5)), {"label": "fp32", "run_type": "aggregate"})
     even.rows[3]["diverged_at_step"] = 7
     _, lines = exchange_stragglers.table(even, slow)
-    # ln(21 / 10) and ln(23 / 12): mean 0.69626, half a difference 0.045668; half an interval is 12.706 x 0.045668 = 0.58027.
-    # Two values with a difference of 2 have a deviation of sqrt(2), so half an interval of their mean is 12.706.
-    assert lines == [["`fp32`", "11.0 (-1.71 to 23.7)", "22.0 (9.29 to 34.7)", f"2.00{TIMES} (1.12 to 3.58)", DASH,
-                      "10.0 (-2.71 to 22.7)", DASH, "1.50 (1.00 to 2.00)", "2.00 (2.00 to 2.00)"],
+    # ln(20.2 / 10) and ln 2: mean 0.69812, half a difference 0.0049752; half an interval is 12.706 x 0.0049752 = 0.063216.
+    # Two values with a difference of 0.2 have half an interval of 1.2706; with 2, of 12.706.
+    assert lines == [["`fp32`", "10.1 (8.83 to 11.4)", "20.3 (19.0 to 21.6)", f"2.01{TIMES} (1.89 to 2.14)", DASH,
+                      "not measured well enough", DASH, "1.50 (1.00 to 2.00)", "2.00 (2.00 to 2.00)"],
                      ["`a`", "12.0 (12.0 to 12.0)", "24.0 (24.0 to 24.0)", f"2.00{TIMES} (2.00 to 2.00)", DASH, DASH, "1.50, 5",
                       "diverged with 1 of 2 seeds", "1.50 (1.50 to 1.50)"]]
 
@@ -213,7 +214,7 @@ def test_efficiency_is_beside_one_rank_and_beside_as_many():
 
 def test_efficiency_beside_as_many_has_the_interval_of_its_blocks():
     _, lines = exchange_scaling.table(BLOCKS, {2: BLOCKS}, {}, 3)  # the logarithms of 100 / 110 as above
-    assert lines[4][2] == "90.9 % (88.7 % to 93.2 %)" and lines[4][5] == lines[4][2]
+    assert lines[4][2] == "90.9 % (87.7 % to 94.2 %)" and lines[4][5] == lines[4][2]
     assert lines[2][2] == "100.0 %", "beside itself"
 
 

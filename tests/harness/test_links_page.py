@@ -46,8 +46,8 @@ def test_an_emulated_step_is_compared_with_the_shaped_one_of_the_same_round():
     ends = [f"{100 * (middle * math.exp(end) - 1):+.0f} %" for end in (-half, half)]
     assert ends == ["-12 %", "+14 %"]
     # Two times have half a width of 12.706 times half of their difference: 50, 25, 10 and 9.7.
-    assert lines == [["`fp32`", "150 (-485 to 785)", "75.0 (-243 to 393)", "-50 % (-50 % to -50 %) too short",
-                      "30.0 (-97.1 to 157)", "29.9 (-93.4 to 153)", f"-0 % ({ends[0]} to {ends[1]}) open", "0.250"]]
+    assert lines == [["`fp32`", *[text.UNMEASURED] * 2, "-50 % (-50 % to -50 %) too short", *[text.UNMEASURED] * 2,
+                      f"-0 % ({ends[0]} to {ends[1]}) open", "0.250"]]
     assert counts == {"near": 0, "too short": 1, "too long": 0, "open": 1}
 
 

@@ -85,13 +85,13 @@ def test_a_line_of_samplers():
 
 
 def test_a_line_of_methods_over_a_link():
-    """The steps 10 and 12 have a deviation of sqrt(2), so with Student's 12.706 for 1 degree of freedom half of the width is 12.706 x
-    sqrt(2) / sqrt(2) = 12.706. The waits 4 and 4.2 have a tenth of it, and one seed alone has none."""
+    """The steps 10 and 10.4 have half a difference of 0.2, so with Student's 12.706 for 1 degree of freedom half of the width is 2.5412.
+    The waits 4 and 4.2 have half of it, and one seed alone has none."""
     header, lines = mercury_links.table(record(
-        seed("fp32", 10, 4.0, number=1, steps=390), seed("fp32", 12, 4.2, number=2, steps=410), seed("m", 20, 0.5, slices=2, steps=290),
-        over("fp32", 400, 380, 420, 4.0), over("m", 290, 280, 300, 6.0, 1)))
+        seed("fp32", 10, 4.0, number=1, steps=390), seed("fp32", 10.4, 4.2, number=2, steps=410),
+        seed("m", 20, 0.5, slices=2, steps=290), over("fp32", 400, 380, 420, 4.0), over("m", 290, 280, 300, 6.0, 1)))
     assert header[1:3] == ["step, ms", "waits for the exchange, ms"]
-    assert lines[0][:5] == ["`fp32`", "11.0 (-1.71 to 23.7)", "4.10 (2.83 to 5.37)", DASH, "2 of 2"]
+    assert lines[0][:5] == ["`fp32`", "10.2 (7.66 to 12.7)", "4.10 (2.83 to 5.37)", DASH, "2 of 2"]
     assert lines[1][:5] == ["`m`", "20.0", "0.500", "2.00", "1 of 1"]
 
 
@@ -111,11 +111,12 @@ def test_the_model_hides_importance_behind_the_wait():
 
 
 def test_a_gain_compares_seed_by_seed():
-    """ln(400 / 200) twice: no spread; ln 2 and ln(400 / 100) differ from their mean by 0.34657, and the quantile is 12.706."""
+    """ln(400 / 200) twice: no spread; ln 2 and ln(400 / 190) differ from their mean by 0.025647, and the quantile is 12.706."""
     uniform = of_seeds("fp32", 400, 400)
     assert mercury_links.gain(uniform, of_seeds("m", 200, 200), "steps_to_target", 0.5) == f"1.00{TIMES} (1.00 to 1.00)"
-    low, high = (8 ** 0.5 * math.exp(end * 12.706 * 0.34657) for end in (-1, 1))
-    assert mercury_links.gain(uniform, of_seeds("m", 200, 100), "steps_to_target") == f"2.67{TIMES} ({low:.4f} to {high:.0f})"
+    low, high = ((80 / 19) ** 0.5 * math.exp(end * 12.706 * 0.025647) for end in (-1, 1))
+    assert mercury_links.gain(uniform, of_seeds("m", 200, 190), "steps_to_target") == f"2.05{TIMES} ({low:.2f} to {high:.2f})"
+    assert mercury_links.gain(uniform, of_seeds("m", 200, 100), "steps_to_target") == "not measured well enough"
     assert mercury_links.gain(uniform, of_seeds("m", 200, None), "steps_to_target") == DASH
     assert mercury_links.gain(uniform, of_seeds("m", 200), "steps_to_target") == DASH
 

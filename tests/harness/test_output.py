@@ -222,3 +222,15 @@ def test_json_that_no_program_of_ours_writes_is_refused(content, said, tmp_path)
 def test_json_keeps_the_numbers_of_our_programs(tmp_path):
     (tmp_path / "x.json").write_text('[18446744073709551615, -9223372036854775808, 1e-300, 0.1]', encoding="utf-8")
     assert read_json(tmp_path / "x.json") == [2**64 - 1, -2**63, 1e-300, 0.1]
+
+
+@pytest.mark.parametrize("figure, said", [
+    ((2.0,), "2.00"), ((None, None, None), text.DASH), ((2.0, 1.0, 3.0), "2.00 (1.00 to 3.00)"), ((2.0, 1.0, 3.01), text.UNMEASURED),
+    ((2.0, -1.0, 5.0), text.UNMEASURED), ((0.0, 0.0, 0.0), "0 (0 to 0)")])
+def test_a_figure_whose_interval_is_wide_is_not_shown(figure, said):
+    assert text.measured(*figure) == said
+
+
+def test_the_ends_of_a_factor_bear_no_sign():
+    assert text.measured(2.0, 1.5, 2.5, show=text.ratio) == "2.00\N{MULTIPLICATION SIGN} (1.50 to 2.50)"
+    assert text.measured(0.5, 0.4, 0.6, show=text.percent) == "50.0 % (40.0 % to 60.0 %)"

@@ -31,7 +31,8 @@ class Bars:
         self.rounds = next(over.rounds for case in exchange_bars.FULL for over in case.links
                            if (case.model, over.ranks, over.rate) == (model, ranks_of, rate))
         self.row = next(iter(self.record.rows))
-        self.dense = exchange_bars.best(exchange_bars.shares(self.record), exchange_bars.dense_of(ranks.rows_of(self.record)))
+        shares = exchange_bars.shares(self.record, self.rounds)
+        self.dense = exchange_bars.best(shares, exchange_bars.dense_of(shares))
         self.verdicts, _ = exchange_bars.qualities(model, ranks_of)
 
     def time(self, label):
@@ -40,12 +41,12 @@ class Bars:
     def mean(self, label):
         return ranks.rows_of(self.record)[label]["step_time_ms"]["mean"]
 
-    def interval(self, label):
-        return exchange_bars.interval(self.record, label, self.rounds, self.dense)
+    def ratio(self, label):
+        return exchange_bars.ratio(self.record, label, self.rounds, self.dense)
 
     def factor(self, label):
-        low, high = self.interval(label)
-        return f"{self.mean(self.dense) / self.mean(label):.2f}{TIMES}, {low:.2f} to {high:.2f}"
+        middle, low, high = self.ratio(label)
+        return f"{middle:.2f}{TIMES}, {low:.2f} to {high:.2f}"
 
     def cells(self, *labels):
         """What the table of README says of this link; every method must have the quality of fp32."""
@@ -60,7 +61,7 @@ def percent(factor):
 
 def answer(bars, labels):
     """Does it pay? By the ends of the intervals of methods of which all are faster, or of which none can be told apart."""
-    lows, highs = zip(*(bars.interval(label) for label in labels), strict=True)
+    _, lows, highs = zip(*(bars.ratio(label) for label in labels), strict=True)
     if all(low > 2 for low in lows):
         return f"yes: {', '.join(f'`{label}`' for label in labels)}"
     if all(low > 1 for low in lows):
@@ -105,8 +106,7 @@ def batches():
     few, many = kept("exchange", "scaling_2_100mbit"), Bars("resnet20", 100)
     said = []
     for record, rounds in ((few, steps // block), (many.record, many.rounds)):
-        interval = exchange_bars.interval(record, "fp32", rounds)
-        said.append(text.percent(exchange_bars.shares(record)["fp32"]) + text.within(interval, text.percent))
+        said.append(text.measured(*exchange_bars.ratio(record, "fp32", rounds), show=text.percent))
     sizes = [record.rows[0]["batch_per_rank"] for record in (few, many.record)]
     yield f"With {sizes[0]} images per rank instead of {sizes[1]}, ResNet-20 computes less"
     yield f"`fp32` then reaches {said[0]} of the throughput without an exchange"

@@ -52,8 +52,8 @@ BOTH = (TOP_K, "powersgd:rank=2", "fp32")
 
 @pytest.mark.parametrize("top_k, powersgd, said", [
     (between(1.2, 1.1, 1.3), between(1.5, 0.9, 2.1), "compression pays, because the whole 95 % interval of the speed-up against the "
-     f"best dense control is above 1 for: {TOP_K} 1.20{TIMES} (1.10 to 1.30). 2 methods at the quality of fp32 compared, without a "
-     "correction for their number."),
+     f"best dense control is above 1 for: {TOP_K} 1.20{TIMES} (1.10 to 1.30). 2 methods at the quality of fp32 compared; intervals "
+     "are corrected for the number of methods of the job."),
     (between(1.06, 0.98, 1.14), between(0.5, 0.4, 0.6), "not told apart. No method at the quality of fp32 is faster than the best dense "
      f"control with its whole 95 % interval. The largest mean is 1.06{TIMES} (0.980 to 1.14), of {TOP_K}."),
     (between(0.8, 0.7, 0.9), between(0.5, 0.4, 0.6), "none pays here. All methods at the quality of fp32 are slower than the "
@@ -118,8 +118,8 @@ def test_several_links_are_told_rate_by_rate():
     run = record(links={TOP_K: (between(2.0, 1.8, 2.2), between(0.8, 0.7, 0.9))}, pays=below)
     assert answers.findings(run)[:3] == [
         f"{AT.format('100')}: compression pays, because the whole 95 % interval of the speed-up against the best dense control is "
-        f"above 1 for: {TOP_K} 2.00{TIMES} (1.80 to 2.20). 1 method at the quality of fp32 compared, without a "
-        "correction for their number.",
+        f"above 1 for: {TOP_K} 2.00{TIMES} (1.80 to 2.20). 1 method at the quality of fp32 compared; intervals "
+        "are corrected for the number of methods of the job.",
         f"{AT.format('1,000')}: none pays here. All methods at the quality of fp32 are slower than the best dense control "
         f"with their whole 95 % interval. The largest mean is 0.800{TIMES} (0.700 to 0.900), of {TOP_K}.",
         f"Against the best dense control: {TOP_K} pays below 340 Mbit/s (310 to 370)."]

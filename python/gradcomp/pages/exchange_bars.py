@@ -9,7 +9,7 @@ from gradcomp.results import records
 
 from . import one_gradient, training_verdicts
 from .commands import command
-from .intervals import TIMES, mean_interval, ratio_interval, spans, sure
+from .intervals import TIMES, ratio_of, shown_mean, spans, sure
 from .page import Job
 from .ranks import TINY, rows_of, shaped, sharing
 
@@ -130,11 +130,10 @@ def qualities(model, ranks, folder=TRAINING):
             f"`{path.stem}`, commit {record.hash[:12]}")
 
 
-def shares(record):
+def shares(record, rounds):
     """{label: share of the throughput without communication} of the methods that did not diverge, by mean times, since with
     priority the last step of a block waits for all buckets."""
-    times = {label: row["step_time_ms"]["mean"] for label, row in rows_of(record).items() if not text.diverged([row])}
-    return {label: times[BOUND] / time for label, time in times.items()}
+    return {label: ratio(record, label, rounds)[0] for label, row in rows_of(record).items() if not text.diverged([row])}
 
 
 def best(found, among):
@@ -158,37 +157,31 @@ def round_means(row, rounds):
     return np.array(row[TIMES], float).reshape(rounds, -1).mean(axis=1).tolist()
 
 
-def interval(record, label, rounds, against=BOUND, compared=1):
-    """The 95 % interval of the time of a step of `against` over that of a method, from the mean times in each of `rounds`. None for
-    one round, and if the record lacks single steps. `compared`: the number of methods of which this is the best."""
+def ratio(record, label, rounds, against=BOUND):
+    """ratio_of() the step of `against` and that of a method, from the mean times in each of `rounds`; without an interval if the
+    record lacks single steps, and beside itself. The intervals of all compressed methods of a record hold together."""
     rows = rows_of(record)
-    if any(TIMES not in rows[name] for name in (against, label)):
-        return None
-    theirs, mine = (round_means(rows[name], rounds) for name in (against, label))
-    return ratio_interval(theirs, mine, compared)
+    compared = sum(name in COMPRESSED for name in rows) if label in COMPRESSED else 1
+    if label == against or any(TIMES not in rows[name] for name in (against, label)):
+        return rows[against]["step_time_ms"]["mean"] / rows[label]["step_time_ms"]["mean"], None, None
+    return ratio_of(*(round_means(rows[name], rounds) for name in (against, label)), compared=compared)
 
 
 def _step(row, rounds):
     """The mean step with its 95 % interval over the rounds; with one round, and if the record lacks single steps, without it."""
-    found = mean_interval(round_means(row, rounds))[1:] if TIMES in row and rounds > 1 else None
-    return text.number(row["step_time_ms"]["mean"]) + text.within(found)
-
-
-def _speed(record, label, dense, rounds):
-    """The speed of a method beside that of the fastest dense one, with its interval."""
-    rows, found = rows_of(record), None if label == dense else interval(record, label, rounds, dense)
-    return text.ratio(rows[dense]["step_time_ms"]["mean"] / rows[label]["step_time_ms"]["mean"]) + text.within(found)
+    return shown_mean(round_means(row, rounds)) if TIMES in row else text.number(row["step_time_ms"]["mean"])
 
 
 def table(record, known, verdicts, rounds):
     """The table, a line per method. `known`: the errors of errors(); `verdicts`: those of qualities()."""
-    found = shares(record)
+    found = shares(record, rounds)
     dense, compressed = best(found, dense_of(found)), best(found, COMPRESSED)
     word = dense_word(record)
     mark = word.split(",")[0]
     marks = {dense: f" **{mark}**", compressed: " **best compressed**"}
     lines = [[f"`{label}`{marks.get(label, '')}",
-              *([_step(row, rounds), text.percent(found[label]), _speed(record, label, dense, rounds)] if label in found else
+              *([_step(row, rounds), text.percent(found[label]),
+                 text.measured(*ratio(record, label, rounds, dense), show=text.ratio)] if label in found else
                 [text.diverged([row]), text.DASH, text.DASH]),
               one_gradient.cell(known, label), text.number(row["wire_bytes"] / 1024),
               *([verdicts.get(label, text.DASH)] if verdicts else [])] for label, row in rows_of(record).items()]
@@ -198,16 +191,15 @@ def table(record, known, verdicts, rounds):
 
 def answer(found, quick):
     """(by how much the fastest compressed method makes steps faster over each link; the same for each model). Where the page of training
-    knows qualities, only methods with that of fp32 count. The interval is corrected for the number of methods among which the fastest
-    was chosen."""
+    knows qualities, only methods with that of fp32 count."""
     cells, speeds = {}, {}
     for case, over, name in (pair for pair in _pairs(quick) if pair[2] in found):
-        known, (verdicts, _) = shares(found[name]), qualities(case.model, over.ranks)
+        known, (verdicts, _) = shares(found[name], over.rounds), qualities(case.model, over.ranks)
         among = [label for label in COMPRESSED if not verdicts or verdicts.get(label) == SAME]
         dense, compressed = best(known, dense_of(known)), best(known, among)
         if dense and compressed:
             speeds.setdefault(over.rate, []).append(known[compressed] / known[dense])
-            word = sure(interval(found[name], compressed, over.rounds, dense, len(among)))
+            word = sure(*ratio(found[name], compressed, over.rounds, dense))
             shown = filter(None, [text.ratio(speeds[over.rate][-1]) + ("" if verdicts else UNJUDGED), word])
             cells.setdefault(case.model, {})[f"{over.ranks} ranks, {over.rate} Mbit/s"] = ", ".join(shown)
     if not speeds:
@@ -218,27 +210,27 @@ def answer(found, quick):
 
 
 def _held(record, label, bar, rounds):
-    """The interval, and whether the bar holds: it does, or it is missed, only if the whole interval is on that side."""
-    found = interval(record, label, rounds, compared=sum(row["label"] in COMPRESSED for row in record.rows))
-    if found is None:
-        return " (no interval)"
-    low, high = found
-    said = f"95 % interval, corrected: {text.percent(low)} to {text.percent(high)}"
+    """A share of the throughput without communication, and whether the bar holds: it does, or it is missed, only if the whole corrected
+    interval is on that side."""
+    share, low, high = ratio(record, label, rounds)
+    said = f"`{label}`, {text.measured(share, low, high, show=text.percent)} of the throughput without communication"
+    if low is None:
+        return f"{said} (no interval)"
     if bar is None:
-        return f" ({said})"
-    return f" ({said}; bar: {100 * bar:.0f} %: {'holds' if low >= bar else 'missed' if high < bar else 'open'})"
+        return said
+    return f"{said} (bar: {100 * bar:.0f} %: {'holds' if low >= bar else 'missed' if high < bar else 'open'})"
 
 
 def verdict(record, bar, verdicts, rounds):
     """The sentences below a table."""
-    found = shares(record)
+    found = shares(record, rounds)
     dense, compressed = best(found, dense_of(found)), best(found, COMPRESSED)
-    said = [f"Best compressed: `{compressed}`, {text.percent(found[compressed])} of the throughput without "
-            f"communication{_held(record, compressed, bar, rounds)}; {dense_word(record)}: `{dense}`, {text.percent(found[dense])}."]
+    said = [f"Best compressed: {_held(record, compressed, bar, rounds)}; {dense_word(record)}: `{dense}`, "
+            f"{text.percent(found[dense])}."]
     if verdicts:
         good = best(found, [label for label in COMPRESSED if verdicts.get(label) == SAME])
-        said.append(f"Best compressed of those with the quality of `fp32` on the page of training: `{good}`, "
-                    f"{text.percent(found[good])}{_held(record, good, bar, rounds)}." if good else
+        said.append("Best compressed of those with the quality of `fp32` on the page of training: "
+                    f"{_held(record, good, bar, rounds)}." if good else
                     "No compressed method of this table has the quality of `fp32` on the page of training.")
     return " ".join(said)
 

@@ -2,8 +2,8 @@
 from gradcomp.output import text
 
 from . import one_gradient
-from .exchange_bars import BOUND, errors, interval, round_means
-from .intervals import TIMES, ratio_interval
+from .exchange_bars import BOUND, errors, ratio, round_means
+from .intervals import TIMES, ratio_of
 from .page import Job
 from .ranks import CORES, TINY, asked, memory, rows_of, shaped
 
@@ -45,9 +45,10 @@ def rates(record, ranks):
             if not text.diverged([row])}
 
 
-def _rate_interval(row, ranks, rounds):
-    """The 95 % interval of the samples per second over the rounds; None for one round, and if the record lacks single steps."""
-    return ratio_interval([_rate(row, ranks, 1)] * rounds, round_means(row, rounds)) if TIMES in row else None
+def _shown_rate(row, ranks, rounds):
+    """The samples per second, with their 95 % interval over the rounds if the record has single steps."""
+    one = _rate(row, ranks, 1)
+    return text.measured(*(ratio_of([one] * rounds, round_means(row, rounds)) if TIMES in row else (one / row["step_time_ms"]["mean"],)))
 
 
 def table(one, several, known, rounds):
@@ -61,10 +62,9 @@ def table(one, several, known, rounds):
             if label not in found:
                 cells += [text.diverged([rows_of(record)[label]]), *[text.DASH] * (2 if ranks > 1 else 1)]
                 continue
-            cells += [text.number(found[label]) + text.within(_rate_interval(rows_of(record)[label], ranks, rounds)),
+            cells += [_shown_rate(rows_of(record)[label], ranks, rounds),
                       *([text.percent(found[label] / (ranks * alone))] if ranks > 1 else []),
-                      text.percent(found[label] / found[BOUND]) +
-                      text.within(None if label == BOUND else interval(record, label, rounds), text.percent)]
+                      text.measured(*ratio(record, label, rounds), show=text.percent)]
         lines.append([*cells, one_gradient.cell(known, label)])
     heads = [head for ranks in several for head in (f"{ranks} ranks: samples/s", f"of {ranks} {SIGN} 1 rank", f"of `{BOUND}`")]
     return ["method", "1 rank: samples/s", f"of `{BOUND}`", *heads, "NMSE"], lines

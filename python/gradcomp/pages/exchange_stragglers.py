@@ -3,7 +3,7 @@ import statistics
 
 from gradcomp.output import text
 
-from .intervals import ratio_interval, shown_mean, sure
+from .intervals import ratio_of, shown_mean, sure
 from .page import Job
 from .ranks import TINY, memory, seeds_of
 
@@ -46,7 +46,7 @@ def _ratio(theirs, mine):
     """The ratio of two mean steps with its interval; a dash if a seed diverged before its first step was timed."""
     if any(map(text.missing, (*theirs, *mine))):
         return text.DASH
-    return text.ratio(_mean(theirs) / _mean(mine)) + text.within(ratio_interval(theirs, mine))
+    return text.measured(*ratio_of(theirs, mine), show=text.ratio)
 
 
 def _beside(label, found):
@@ -80,7 +80,7 @@ def answer(found):
     seeds, _ = seeds_of(found[SLOW_JOB])
     steps = {label: [row["step_time_ms"]["mean"] for row in rows] for label, rows in seeds.items()}
     with_strategy = [label for label in steps if ":strategy=" in label]
-    words = [sure(ratio_interval(steps[label.split(":strategy=")[0]], steps[label])) for label in with_strategy]
+    words = [sure(*ratio_of(steps[label.split(":strategy=")[0]], steps[label])) for label in with_strategy]
     return f"Beside a rank twice as slow, {words.count('yes')} of {len(words)} strategies help."
 
 

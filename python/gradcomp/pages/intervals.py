@@ -1,8 +1,6 @@
 """Student's intervals in the tables of pages."""
-import math
-
 from gradcomp.output import text
-from gradcomp.results.judge import mean_interval
+from gradcomp.results.judge import geometric_interval, mean_interval
 
 TIMES = "step_times_ms"  # the single steps, which records keep where a page computes intervals from them
 
@@ -10,29 +8,19 @@ TIMES = "step_times_ms"  # the single steps, which records keep where a page com
 def shown_mean(samples, show=text.number):
     """The mean of samples with its 95 % interval, as text; one sample alone. A dash if one is missing, and for none. `show`: formats
     the mean."""
-    if not samples or any(map(text.missing, samples)):
-        return text.DASH
-    if len(samples) < 2:
-        return show(samples[0])
-    mean, *ends = mean_interval(samples)
-    return show(mean) + text.within(ends)
+    return text.DASH if not samples or any(map(text.missing, samples)) else text.measured(*mean_interval(samples), show=show)
 
 
-def ratio_interval(theirs, mine, compared=1):
-    """The 95 % interval (low, high) of the ratio of two times, from both in each round: Student's, of the logarithms of the ratios.
-    In a round, each method has one block of steps; the speed of a machine changes more from block to block than from step to
-    step, so single steps are no independent samples. None for one round. `compared`: as in mean_interval()."""
-    if len(mine) < 2:
-        return None
-    _, low, high = mean_interval([math.log(one / other) for one, other in zip(theirs, mine, strict=True)], compared)
-    return math.exp(low), math.exp(high)
+def ratio_of(theirs, mine, *, compared=1):
+    """(ratio, low, high) of two times, from both in each round, by geometric_interval(). In a round, each method has one block of
+    steps; the speed of a machine changes more from block to block than from step to step, so single steps are no independent samples.
+    low and high are None with one round. `compared`: as in mean_interval()."""
+    return geometric_interval([one / other for one, other in zip(theirs, mine, strict=True)], compared)
 
 
-def sure(interval):
-    """Whether a ratio is above 1, in a word, by its interval; empty without one."""
-    if interval is None:
-        return ""
-    return "yes" if interval[0] > 1 else "no" if interval[1] < 1 else "open"
+def sure(_, low, high):
+    """Whether a ratio_of() is above 1, in a word, by its interval; empty without one."""
+    return "" if low is None else "yes" if low > 1 else "no" if high < 1 else "open"
 
 
 def spans(found):

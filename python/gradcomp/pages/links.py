@@ -1,12 +1,11 @@
 """docs/results/links.md: steps over links that the kernel shapes, compared with the same steps over links that the program
 emulates."""
 import dataclasses
-import statistics
 
 from gradcomp.output import text
 
 from . import one_gradient
-from .intervals import ratio_interval, shown_mean
+from .intervals import ratio_of, shown_mean
 from .page import UNKNOWN, Job, Page, Text
 from .ranks import asked, shaped, slower
 
@@ -86,10 +85,9 @@ def table(imitated, real, known):
             if any(map(text.missing, (*ours, *theirs))):  # it diverged before a step was timed
                 cells += [shown_mean(theirs), shown_mean(ours), text.DASH]
                 continue
-            low, high = ratio_interval(ours, theirs)
+            off, low, high = ratio_of(ours, theirs)
             word = verdict(low, high)
             counts[word] += 1
-            off = statistics.geometric_mean(ours) / statistics.geometric_mean(theirs)
             cells += [shown_mean(theirs), shown_mean(ours),
                       _off(off) + text.within((low, high), _off) + f" {word}"]
         lines.append([*cells, one_gradient.cell(known, label)])

@@ -4,7 +4,7 @@ import statistics
 
 from gradcomp.output import text
 
-from .intervals import ratio_interval, shown_mean, sure
+from .intervals import ratio_of, shown_mean, sure
 from .mercury_samplers import ADAPTIVE, GROUPED, IMAGES, UNGROUPED, UNIFORM, Case, over, seed_by_seed, words
 from .page import Job
 from .ranks import TINY, seeds_of, shaped
@@ -45,8 +45,7 @@ def gain(uniform, sampled, key, factor=1):
     pairs = seed_by_seed(sampled, uniform, key)
     if pairs is None:
         return text.DASH
-    interval, (theirs, mine) = ratio_interval(*pairs), map(statistics.fmean, pairs)
-    return text.ratio(factor * theirs / mine) + text.within(interval and [factor * end for end in interval])
+    return text.measured(*(end and factor * end for end in ratio_of(*pairs)), show=text.ratio)
 
 
 def table(record):
@@ -75,9 +74,9 @@ def model_table(record):
             continue
         predicted, shorter_by = prediction(seeds[plain], rows)
         measured = [*map(_step, rows)]
-        off, ends = statistics.fmean(predicted) / statistics.fmean(measured), ratio_interval(predicted, measured)
+        off, *ends = ratio_of(predicted, measured)
         lines.append([f"`{label}`", shown_mean([row["stages_ms"]["importance"] for row in rows]), shown_mean(predicted),
-                      shown_mean(measured), text.percent(off - 1) + text.within(ends and [end - 1 for end in ends], text.percent),
+                      shown_mean(measured), text.percent(off - 1) + text.within(ends[0] and [end - 1 for end in ends], text.percent),
                       gain(seeds[plain], rows, "steps_to_target", shorter_by), gain(seeds[plain], rows, "time_to_target_s")])
     return ["sampler", "importance, ms a step", "step predicted, ms", "measured, ms", "off", "speed-up to the target: predicted",
             "measured"], lines
@@ -90,7 +89,7 @@ def answer(found, quick):
         seeds, _ = seeds_of(found[case.name]) if case.name in found else ({}, {})
         for label in (label for label in (UNGROUPED, GROUPED, ADAPTIVE) if label in seeds):
             pairs = seed_by_seed(seeds[label], seeds[UNIFORM], "time_to_target_s")
-            words.append(sure(ratio_interval(*pairs)) if pairs else "no")
+            words.append(sure(*ratio_of(*pairs)) if pairs else "no")
             cells.setdefault(label, {})[case.title] = gain(seeds[UNIFORM], seeds[label], "time_to_target_s")
     if not words:
         return "", None

@@ -61,7 +61,7 @@ def over(total, key, show):
     found = total.get(f"{key}_over_seeds")
     if not found or text.missing(found.get("mean")):
         return text.DASH
-    return f"{show(found['mean'])} ({show(found['low'])} to {show(found['high'])})"
+    return text.measured(**found, show=show)
 
 
 def passes(rows):

@@ -1,12 +1,11 @@
 """docs/results/traffic.md: models with millions of parameters over emulated links: bytes, step times and the first part of the
 quality curve, compared with the claims of authors for such traffic."""
 import dataclasses
-import math
 
 from gradcomp.output import text
 
 from . import one_gradient
-from .intervals import TIMES, ratio_interval, shown_mean, spans, sure
+from .intervals import TIMES, ratio_of, shown_mean, spans, sure
 from .page import Job, Page, Text
 from .ranks import rows_of
 
@@ -79,16 +78,17 @@ def blocks(row, link):
     return row[TIMES][link::len(row["over_links"])] if TIMES in row else [over(row, link)]
 
 
-def interval(control, row, link):
-    """The 95 % interval of speed(); None beside itself, if the record lacks single steps, and if a method diverged."""
-    return None if row is control or text.diverged([control, row]) else ratio_interval(blocks(control, link), blocks(row, link))
+def faster(control, row, link):
+    """ratio_of() the step of the control and that of a method over link number `link`; without an interval beside itself and if the
+    record lacks single steps, and without values if one of them diverged."""
+    if text.diverged([control, row]):
+        return None, None, None
+    return (1.0, None, None) if row is control else ratio_of(blocks(control, link), blocks(row, link))
 
 
 def speed(control, row, link):
-    """Mean step of the control over that of a method over link number `link`, with its interval; a dash if one of them diverged."""
-    if text.diverged([control, row]):
-        return text.DASH
-    return text.ratio(over(control, link) / over(row, link)) + text.within(interval(control, row, link))
+    """faster() in words."""
+    return text.measured(*faster(control, row, link), show=text.ratio)
 
 
 def fastest(rows, link, labels):
@@ -105,9 +105,9 @@ def answer(trained):
         cells = []
         for link, rate in enumerate(rates):
             dense, compressed = (fastest(rows, link, labels) for labels in (CONTROLS, METHODS))
-            speeds.setdefault(rate, []).append(over(dense, link) / over(compressed, link))
-            known = sure(ratio_interval(blocks(dense, link), blocks(compressed, link), len(METHODS)))
-            cells.append(", ".join(filter(None, [text.ratio(speeds[rate][-1]), known])))
+            found = ratio_of(blocks(dense, link), blocks(compressed, link), compared=len(METHODS))
+            speeds.setdefault(rate, []).append(found[0])
+            cells.append(", ".join(filter(None, [text.ratio(found[0]), sure(*found)])))
         lines.append([f"{model}, {next(iter(rows.values()))['parameters'] / 1e6:.1f} M", *cells])
     return (f"{spans(speeds)} Two ranks, throughput only: no quality was judged.",
             (["model, parameters", *(f"{rate:,.0f} Mbit/s" for rate in speeds)], lines))
@@ -147,9 +147,10 @@ def table(trained, errors):
     return ["method", "payload per step", "NMSE", f"validation {metric}", f"test {metric}", *links], lines
 
 
-def verdict(found, factor):
-    """The word for the claim that a method is faster by `factor`, from the interval of our speed, or None."""
-    low, high = found or (0, math.inf)
+def verdict(factor, low, high):
+    """The word for the claim that a method is faster by `factor`, from the interval of our speed."""
+    if low is None:
+        return "open"
     if low >= factor:
         return "confirmed"
     if high >= factor:
@@ -162,7 +163,7 @@ def _claimed(claim, record, known):
     rows, rates = lines_of(record)
     pair = rows[claim.control], rows[claim.method]
     errors = " against ".join(one_gradient.cell(known, label) for label in (claim.method, claim.control))
-    speeds = [f"{speed(*pair, link)} {verdict(interval(*pair, link), claim.factor)}" for link in range(len(rates))]
+    speeds = [f"{speed(*pair, link)} {verdict(claim.factor, *faster(*pair, link)[1:])}" for link in range(len(rates))]
     return "<br>".join([f"NMSE {errors}", *speeds])
 
 

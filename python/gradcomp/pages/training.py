@@ -52,7 +52,9 @@ class Training(Page):
         "fp32* if the whole interval of this loss is within the tolerance, and that of its share of the gap to `no_exchange`, whose "
         "ranks train alone, above half ([the rule](../training.md#what-is-compared)). It *misses* this quality if one of the whole "
         "intervals is beyond, and else the *quality* is *open*. The tolerance stands above each table. Speed-ups compare total times of "
-        "steps, only where the quality is that of fp32. *Best dense*: the fastest of `fp32`, `fp16` and `bf16`, whatever its quality. ")
+        "steps, only where the quality is that of fp32: geometric means, with intervals that hold together for all methods of a run "
+        "(Bonferroni's correction), because readers pick the fastest. *Best dense*: the fastest of `fp32`, `fp16` and `bf16`, whatever "
+        f"its quality. A figure whose interval spans more than a factor of {text.WIDEST} is *{text.UNMEASURED}*. ")
     to_target: ClassVar[list] = [
         "Seconds and bytes to the target: until the first evaluation that saw it, evaluations not counted.", ""]
 

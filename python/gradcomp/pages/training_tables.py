@@ -3,7 +3,7 @@ from gradcomp.output import text
 from gradcomp.report import frames, verdicts
 
 from .intervals import shown_mean
-from .training_verdicts import behind, shown, trained, value_of, verdict, without_reference
+from .training_verdicts import behind, gap_share, shown, trained, value_of, verdict, without_reference
 
 
 def _to_target(row, total):
@@ -34,6 +34,7 @@ def methods(record, edges=()):
     with_seeds = any(one.total for one in found.values())
     one_link = not any("over_links" in one.rows[0] for one in found.values())  # a step over several links is none of any link
     metric, without = next(iter(found.values())).rows[0]["metric"], without_reference(found)
+    with_gap = any((one.total or {}).get("gap_share_over_seeds") for one in found.values())
     for label, one in found.items():
         row, total = one.rows[0], one.total
 
@@ -44,14 +45,17 @@ def methods(record, edges=()):
                  one.diverged or shown(row["test_quality"], total, "test_quality", show)]
         if with_seeds:
             cells.append(text.DASH if label == "fp32" else behind(total))
+        if with_gap:
+            cells.append(text.DASH if label == "fp32" else gap_share(total))
         if with_target:
             cells += _to_target(row, total)
         cells += [text.size(value_of(row, total, "wire_bytes")), text.number(row.get("state_bytes_per_parameter")),
                   *([shown(row["step_time_ms"]["median"], total, "step_time_ms", text.number)] if one_link else []),
                   verdict(one, without)]
         lines.append(cells)
+    lacks = [*(["behind `fp32`"] if with_seeds else []), *(["share of the gap"] if with_gap else [])]
     target = ["steps to target", "seconds to target", "bytes to target"] if with_target else []
-    return ["method", "rate", f"test {metric}", *(["behind `fp32`"] if with_seeds else []), *target, "sent by a rank per step",
+    return ["method", "rate", f"test {metric}", *lacks, *target, "sent by a rank per step",
             "state (bytes per parameter)", *(["step (ms)"] if one_link else []), "verdict"], lines
 
 

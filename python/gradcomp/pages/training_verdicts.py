@@ -23,7 +23,7 @@ def shown(value, total, key, show):
     """A value of one seed, or the mean of all with its interval."""
     if total:
         over = total[f"{key}_over_seeds"]
-        return f"{show(over['mean'])} ({show(over['low'])} to {show(over['high'])})" if over else text.DASH
+        return text.measured(**over, show=show) if over else text.DASH
     return text.DASH if value is None else show(value)
 
 
@@ -95,12 +95,19 @@ def behind(total):
     return f"{mean:.1f} ({low:.1f} to {high:.1f}) {unit(total['metric'])}"
 
 
+def gap_share(total):
+    """The cell of a method's share of the gap between no_exchange and fp32."""
+    share = (total or {}).get("gap_share_over_seeds")
+    if not share or text.missing(share["low"]):
+        return text.DASH
+    return text.percent(share["mean"]) + text.within((share["low"], share["high"]), text.percent)
+
+
 def _gain(one):
     """The speed relative to the best dense control. Over seeds it is faster or slower only if the whole interval is."""
     over = one.total["speedup_vs_best_dense_over_seeds"] if one.total else None
     if over and over["low"] is not None:
         word = "faster than" if over["low"] > 1 else "slower than" if over["high"] < 1 else "not told apart from"
-        return (f", {word} the best dense: {text.ratio(over['mean'])} ({text.number(over['low'])} to "
-                f"{text.number(over['high'])})")
+        return f", {word} the best dense: {verdicts.shown(over)}"
     gain = one.rows[0]["speedup_vs_best_dense"]
     return "" if one.total or text.missing(gain) else f", {text.ratio(gain)} the best dense with one seed"

@@ -33,7 +33,7 @@ def _sentence(gains):
     if told == PAYS:
         listed = ", ".join(f"{name} {shown(gain)}" for name, gain in pairs)
         return ("compression pays, because the whole 95 % interval of the speed-up against the best dense control is above 1 for: "
-                f"{listed}. {of} at the quality of fp32 compared, without a correction for their number.")
+                f"{listed}. {of} at the quality of fp32 compared; intervals are corrected for the number of methods of the job.")
     if told == NONE:
         return ("none pays here. All methods at the quality of fp32 are slower than the best dense control with their whole 95 % "
                 f"interval. The largest mean is {shown(largest)}, of {label}.")

@@ -1,6 +1,7 @@
 """What the judged rows of a training say of its methods: quality and speed-ups over all seeds, without and with several emulated
 links."""
 import dataclasses
+import functools
 
 from gradcomp.output import text
 
@@ -95,9 +96,7 @@ def is_faster(gain):
 
 def shown(gain, show=text.ratio):
     """A gain(), or another mean with low and high, as text."""
-    if not gain or gain["low"] is None:
-        return show(gain and gain["mean"])
-    return f"{show(gain['mean'])} ({text.number(gain['low'])} to {text.number(gain['high'])})"
+    return text.measured(**gain, show=show) if gain else text.DASH
 
 
 def trained(record):
@@ -114,17 +113,14 @@ def trained(record):
 
 def over_seeds(methods):
     """The table over seeds, of those methods that have several; None if no method has."""
-    def interval(over, show):
-        return text.DASH if not over else f"{show(over['mean'])} ({show(over['low'])} to {show(over['high'])})"
     lines = []
     for one in methods:
         if not one.total:
             continue
         metric = one.total["metric"]
         lines.append([one.label, str(len(one.rows)),
-                      one.diverged or interval(one.total["test_quality_over_seeds"],
-                                               lambda value, metric=metric: text.quality(metric, value)),
-                      interval(one.total["step_time_ms_over_seeds"], text.number), shown(one.gain())])
+                      one.diverged or shown(one.total["test_quality_over_seeds"], functools.partial(text.quality, metric)),
+                      shown(one.total["step_time_ms_over_seeds"], text.number), shown(one.gain())])
     return (["method", "seeds", "test quality", "step (ms)", "speed-up vs best dense"], lines) if lines else None
 
 

@@ -10,9 +10,14 @@ not above 0 for certain (its 95 % interval over seeds; with one seed: where it i
 and nothing is matched. Where it is, a method must also hold more than half of the gap with its whole interval: its share of the gap is
 (quality - that of no_exchange) / (quality of fp32 - that of no_exchange), with the interval of Fieller. Speed-ups are
 ratios of mean steps, at matched quality only; with a target, only if more than half of the seeds of a method reached it (if all had
-to, more seeds would make it harder to pass). The best dense control is the one of fp32, fp16 and bf16 whose steps take the least
-time over all seeds, whatever its quality: a control that misses by noise remains the one to beat. If one of the three is missing, or
-if their buckets are not the best ones (`bucket_kib`), there is no speed-up over it."""
+to, more seeds would make it harder to pass). Their means and intervals are geometric: those of the logarithms.
+
+A job compares several methods, and readers pick the fastest one. So the intervals of their speed-ups hold together with 95 %, for all
+methods of the job but its controls (Bonferroni's correction, `compared`). A verdict on quality is about one method alone.
+
+The best dense control is the one of fp32, fp16 and bf16 whose steps take the least time over all seeds, whatever its quality: a
+control that misses by noise remains the one to beat. If one of the three is missing, or if their buckets are not the best ones
+(`bucket_kib`), there is no speed-up over it."""
 import dataclasses
 import math
 import statistics
@@ -23,20 +28,26 @@ DENSE = ("fp32", "fp16", "bf16")
 
 
 def mean_interval(samples, compared=1):
-    """(mean, low, high) of at least two samples, with 95 %, by Student's t. The intervals of all `compared` means of a table hold
-    together with 95 % (Bonferroni's correction)."""
-    mean, quantile = statistics.fmean(samples), float(student.ppf(1 - 0.025 / compared, len(samples) - 1))
-    half = quantile * statistics.stdev(samples) / len(samples) ** 0.5
+    """(mean, low, high) of samples, with 95 %, by Student's t; low and high are None with one sample. The intervals of all `compared`
+    means of a table hold together with 95 % (Bonferroni's correction)."""
+    mean = statistics.fmean(samples)
+    if len(samples) == 1:
+        return mean, None, None
+    half = float(student.ppf(1 - 0.025 / compared, len(samples) - 1)) * statistics.stdev(samples) / len(samples) ** 0.5
     return mean, mean - half, mean + half
 
 
-def over_seeds(values):
-    """{"mean", "low", "high"} of the values of all seeds; low and high are None with one. None if there are none, or if a seed has
-    none: a mean over the lucky seeds would flatter."""
+def geometric_interval(ratios, compared=1):
+    """(mean, low, high) of ratios, as mean_interval() of their logarithms: twice and half as fast cancel out."""
+    return tuple(end if end is None else math.exp(min(end, 700)) for end in mean_interval([*map(math.log, ratios)], compared))
+
+
+def over_seeds(values, compared=1, interval=mean_interval):
+    """{"mean", "low", "high"} of the values of all seeds, by mean_interval() or geometric_interval(). None if there are none, or if a
+    seed has none: a mean over the lucky seeds would flatter."""
     if not values or any(value is None or not math.isfinite(value) for value in values):
         return None
-    mean, low, high = mean_interval(values) if len(values) > 1 else (values[0], None, None)
-    return {"mean": mean, "low": low, "high": high}
+    return dict(zip(("mean", "low", "high"), interval(values, compared), strict=True))
 
 
 def end_of(over, end):
@@ -44,7 +55,7 @@ def end_of(over, end):
     return over["mean"] if over[end] is None else over[end]
 
 
-def ratio_interval(tops, bottoms):
+def ratio_of_means(tops, bottoms):
     """(ratio, low, high) of the means of paired samples, with 95 %, by Fieller's theorem. The interval of the mean of `bottoms` must
     not contain 0. With one pair low and high are None."""
     count, top, bottom = len(tops), statistics.fmean(tops), statistics.fmean(bottoms)
@@ -61,15 +72,12 @@ def ratio_interval(tops, bottoms):
 def last_rate_that_pays(rates, speedups):
     """The rate at which a speed-up falls below 1 as the link gets faster: `speedups` at the ascending `rates`, with logarithms
     interpolated between two rates. Of several such rates the highest counts. Infinity if the speed-up is above 1 at the highest
-    rate, 0 if it is above 1 at no rate. A speed-up of 0 or less (the lower end of an interval) puts the crossing at the rate before
-    it."""
+    rate, 0 if it is above 1 at no rate."""
     last = max((place for place, speedup in enumerate(speedups, 1) if speedup > 1), default=0)
     if last == 0:
         return 0.0
     if last == len(rates):
         return math.inf
-    if speedups[last] <= 0:
-        return rates[last - 1]
     above, below = math.log(speedups[last - 1]), math.log(speedups[last])
     return rates[last - 1] * (rates[last] / rates[last - 1]) ** (above / (above - below))
 
@@ -80,6 +88,7 @@ class _Method:
 
     rows: list
     ranks: int
+    compared: int = 1  # methods of which the intervals of speed-ups hold together
 
     @property
     def role(self):
@@ -138,7 +147,7 @@ def _share(lacks, gaps):
     """{"mean", "low", "high"} of the share of the gap that a method holds; None if it is unknown."""
     if not lacks or not gaps:
         return None
-    lost, low, high = ratio_interval(lacks, gaps)
+    lost, low, high = ratio_of_means(lacks, gaps)
     return {"mean": 1 - lost, "low": None if high is None else 1 - high, "high": None if low is None else 1 - low}
 
 
@@ -170,15 +179,10 @@ def _pays(method, rates):
         return None
     crossings = [last_rate_that_pays(ascending, speed) for speed in speeds]
     if all(0 < rate < math.inf for rate in crossings):
-        logs = [math.log(rate) for rate in crossings]
-        rate = math.exp(statistics.fmean(logs))
-        ends = [math.exp(end) for end in mean_interval(logs)[1:]] if len(logs) > 1 else []
+        rate, low, high = geometric_interval(crossings, method.compared)
     else:
-        at_rates = list(zip(*speeds, strict=True))
-        rate = last_rate_that_pays(ascending, [statistics.fmean(some) for some in at_rates])
-        ends = ([last_rate_that_pays(ascending, end) for end in zip(*(mean_interval(some)[1:] for some in at_rates), strict=True)]
-                if len(speeds) > 1 else [])
-    low, high = ends or (None, None)
+        at_rates = [geometric_interval(some, method.compared) for some in zip(*speeds, strict=True)]
+        rate, low, high = (None if None in ends else last_rate_that_pays(ascending, ends) for ends in zip(*at_rates, strict=True))
     where = "nowhere" if rate == 0 else "everywhere" if math.isinf(rate) else "below"
     return {"where": where, "rate_mbit_s": rate if where == "below" else None, "low": low, "high": high}
 
@@ -205,17 +209,21 @@ def _aggregate(method, rates, share):
     row = {key: first[key] for key in ("method", "method_canonical", "label", "model", "data", "metric", "quality_matched", "task_tells")
            if key in first}
     row |= {"name": f"{first['name']}/seeds", "run_type": "aggregate", "seeds": [one["seed"] for one in method.rows],
+            "compared": method.compared,
             "step_time_ms_over_seeds": over_seeds([one["step_time_ms"]["mean"] for one in method.rows])}
-    figures = ["test_quality", "lack", "wire_bytes", *speeds]
+    figures, ratios = ["test_quality", "lack", "wire_bytes"], [*speeds]
     row["gap_share_over_seeds"] = share
     if "target" in first:
         row["seeds_at_target"] = method.at_target
-        figures += ["steps_to_target", "time_to_target_s", "wire_bytes_to_target", "speedup_to_target"]
+        figures += ["steps_to_target", "time_to_target_s", "wire_bytes_to_target"]
+        ratios.append("speedup_to_target")
     row |= {f"{key}_over_seeds": over_seeds([one[key] for one in method.rows]) for key in figures}
+    row |= {f"{key}_over_seeds": over_seeds([one[key] for one in method.rows], method.compared, geometric_interval) for key in ratios}
     if rates:
         row["pays"], row["over_links_over_seeds"] = _pays(method, rates), []
     for link, rate in enumerate(rates):
-        values = {key: over_seeds([one["over_links"][link][key] for one in method.rows]) for key in speeds}
+        values = {key: over_seeds([one["over_links"][link][key] for one in method.rows], method.compared, geometric_interval)
+                  for key in speeds}
         row["over_links_over_seeds"].append({"rate_mbit_s": rate, "step_time_ms": over_seeds(method.times(link))} | values)
     return row
 
@@ -248,6 +256,9 @@ def judged(document):
     if document["context"]["gradcomp"]["schema_version"] == 2:
         _add_facts(found, document["context"]["gradcomp"]["options"]["quality_tolerance"])
     methods = [_Method(some, document["context"]["gradcomp"]["ranks"]) for some in found.values()]
+    compared = [method for method in methods if method.role == "method"]
+    for method in compared:
+        method.compared = len(compared)
     reference = next((method for method in methods if method.role == "fp32"), None)
     if reference and not _is_reference(reference):
         reference = None

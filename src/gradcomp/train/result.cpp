@@ -63,8 +63,8 @@ std::vector<double> block_means(const MethodResult& r, const JobFacts& job, inde
   return means;
 }
 
-/// The speed-up against fp32 over one of the links, with its 95 % interval over blocks: that of Student, of the
-/// logarithms of the ratios of blocks, as in pages/intervals.py. "-" if the interval, or the span from it to the ratio,
+/// The speed-up against fp32 over one of the links, with its 95 % interval over blocks, by geometric_interval() of
+/// python/gradcomp/results/judge.py: the intervals of all methods but the controls hold together. "-" if the interval
 /// contains 1, and if the method has not the quality of fp32, because a judge would give none either.
 std::string speed_up(const MethodResult& own, const std::vector<MethodResult>& results, const JobFacts& job,
                      index_t link) {
@@ -74,19 +74,20 @@ std::string speed_up(const MethodResult& own, const std::vector<MethodResult>& r
   if (mine.size() < 2) return "-";
   // With ranks that only serve, times are of as many samples as all take.
   const auto factor = [](const MethodResult& r) { return static_cast<double>(r.ranks) / r.workers; };
-  const double scale = factor(*fp32) / factor(own),
-               ratio = scale * mean(fp32->step_ms_over(link)) / mean(own.step_ms_over(link));
+  const double scale = factor(*fp32) / factor(own);
+  const auto is_method = [](const MethodResult& r) { return r.contender.role() == Contender::Role::method; };
+  const auto compared = is_method(own) ? std::count_if(results.begin(), results.end(), is_method) : 1;
   std::vector<double> logs;
   for (std::size_t b = 0; b < mine.size(); ++b) logs.push_back(std::log(scale * theirs[b] / mine[b]));
   const double centre = mean(logs), n = static_cast<double>(logs.size());
   double squares = 0;
   for (const double x : logs) squares += (x - centre) * (x - centre);
-  const double t = boost::math::quantile(boost::math::students_t(n - 1), 0.975);
+  const double t = boost::math::quantile(boost::math::students_t(n - 1), 1 - 0.025 / static_cast<double>(compared));
   const double half = t * std::sqrt(squares / (n * (n - 1))), low = std::exp(centre - half),
                high = std::exp(centre + half);
-  if (std::min(low, ratio) <= 1 && std::max(high, ratio) >= 1) return "-";
+  if (low <= 1 && high >= 1) return "-";
   const auto text = [](double x) { return report::format_number(x, x < 1 ? 2 : 3); };
-  return fmt::format("{} ({}-{})", text(ratio), text(low), text(high));
+  return fmt::format("{} ({}-{})", text(std::exp(centre)), text(low), text(high));
 }
 
 /// The mean step over one of the links, its ratio to that of no_exchange, and the speed-up.

@@ -215,16 +215,20 @@ TEST(TrainingTable, HasALineForEachMethod) {
   bound.test_quality = 0.8;
   for (auto* r : {&late, &fp32, &bound, &lacking}) r->step_link.assign(6, 0);
   // Means of blocks: 64, 62, 68 and 16, 18, 15 ms. SciPy gives the ends: with the logarithms of their ratios,
-  // exp(mean -+ t.ppf(0.975, 2) std / sqrt(3)).
+  // exp(mean -+ t.ppf(0.975, 2) std / sqrt(3)); with two methods, t.ppf(0.9875, 2).
   const std::string text = to_table({fp32, late, lacking, bound}, blocks(3)).text();
   EXPECT_EQ(text,
             "method       step ms  of no_exchange  bytes  accuracy          speed-up\n"
             "-----------  -------  --------------  -----  --------  ----------------\n"
             "fp32            64.7            16.2  400 B    90.0 %                 -\n"
-            "fp16            16.3            4.08  400 B    88.5 %  3.96 (2.82-5.58)\n"
+            "fp16            16.3            4.08  400 B    88.5 %  3.97 (2.82-5.58)\n"
             "top_k           8.00            2.00  400 B    87.5 %                 -\n"
             "no_exchange     4.00            1.00  400 B    80.0 %                 -\n")
       << "top_k lacks more than 2 points";
+  late.contender = result().contender;
+  EXPECT_THAT(to_table({fp32, late}, blocks(3)).text(), testing::HasSubstr("3.97 (2.82-5.58)"));
+  EXPECT_THAT(to_table({fp32, late, lacking}, blocks(3)).text(), testing::HasSubstr("3.97 (2.42-6.49)"));
+  late.contender = result("fp16").contender;
   EXPECT_THAT(to_table({late, lacking}, blocks(3)).text(), ContainsRegex("fp16 +16.3 +- +400 B +88.5 % +-\n"))
       << "there is no fp32";
 }
@@ -272,7 +276,7 @@ TEST(TrainingTable, OfAStrategyWithAPeriodHasItsBlocks) {
   own.step_ms = {2, 3, 2};  // a period of each block, and the last block is one period
   own.step_link.assign(3, 0);
   fp32.step_link.assign(17, 0);
-  EXPECT_THAT(to_table({fp32, own}, facts).text(), ContainsRegex("qsgd +2.33 .* 2.57 \\(1.47-4.69\\)\n"));
+  EXPECT_THAT(to_table({fp32, own}, facts).text(), ContainsRegex("qsgd +2.33 .* 2.62 \\(1.47-4.69\\)\n"));
 }
 
 TEST(TrainingTable, HasAllColumnsIfItIsWide) {
