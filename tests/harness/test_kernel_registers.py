@@ -25,6 +25,10 @@ def run(folder, *arguments):
 def fixture_folder(tmp_path):
     text = "ptxas info    : 0 bytes gmem\n" + entry(OURS.format("i"), 32) + entry(KOKKOS, 99, 8, 4, 4)
     (tmp_path / "a.o.ptxas").write_text(text + entry(OURS.format("f"), 40, stack=16))
+    nvcc = tmp_path / "nvcc"
+    nvcc.write_text("#!/bin/sh\necho 'Cuda compilation tools, release 13.0, V13.0.88'\n")
+    nvcc.chmod(0o755)
+    (tmp_path / "CMakeCache.txt").write_text(f"A:STRING=b\nCMAKE_CUDA_COMPILER:STRING={nvcc}\n")
     return tmp_path
 
 
@@ -37,7 +41,7 @@ def test_largest_figures_of_a_function(folder):
 def check(folder, **exceptions):
     usual = {"registers": 64, "stack": 0, "spilled": 0, "staged": 0}
     limits = folder / "limits.json"
-    limits.write_text(json.dumps({"usual": usual, "exceptions": [{"reason": "few", "kernels": exceptions}]}))
+    limits.write_text(json.dumps({"toolkit": "13.0", "usual": usual, "exceptions": [{"reason": "few", "kernels": exceptions}]}))
     done = run(folder, "--limits", limits, "--output", folder / "out" / "page.md")
     assert done.stdout == ""
     assert "| `kernels::pack` |" in (folder / "out" / "page.md").read_text()
@@ -61,6 +65,16 @@ def test_exceptions_that_are_not_needed_fail(folder):
     exceptions = {"kernels::pack": {"stack": 16, "registers": 80}, "kernels::gone": {"stack": 8}}
     assert check(folder, **exceptions) == (
         1, ["kernels::gone launches no kernel; its exception can go", "kernels::pack: registers 40 need no exception"])
+
+
+def test_limits_of_another_toolkit_are_not_compared(folder):
+    (folder / "limits.json").write_text('{"toolkit": "12.9", "usual": {}, "exceptions": []}')
+    done = run(folder, "--limits", folder / "limits.json", "--output", folder / "page.md")
+    assert (done.returncode, done.stdout) == (
+        0, "kernel_registers: not compared: the limits are those of CUDA 12.9, the build is by 13.0\n")
+    (folder / "CMakeCache.txt").unlink()
+    done = run(folder, "--limits", folder / "limits.json", "--output", folder / "page.md")
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "is no build by nvcc" in done.stderr
 
 
 def test_no_figures_is_one_line(tmp_path):
