@@ -213,7 +213,9 @@ def _held(record, label, bar, rounds):
     """A share of the throughput without communication, and whether the bar holds: it does, or it is missed, only if the whole corrected
     interval is on that side."""
     share, low, high = ratio(record, label, rounds)
-    said = f"`{label}`, {text.measured(share, low, high, show=text.percent)} of the throughput without communication"
+    known = text.measured(share, low, high, show=text.percent)
+    said = (f"`{label}`, whose share of the throughput without communication is {known}" if known == text.UNMEASURED else
+            f"`{label}`, {known} of the throughput without communication")
     if low is None:
         return f"{said} (no interval)"
     if bar is None:
