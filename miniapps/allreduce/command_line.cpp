@@ -98,6 +98,10 @@ std::optional<int> parse_command_line(int argc, char** argv, bool prints, Comman
                  "fail if a method's median of achieved / target density is further from 1 than this; 0: off")
       ->check(CLI::Range(0.0, 1e6));
   app.add_flag("--raw", line.raw, "also time MPI_Allreduce of as many floats; not possible over an emulated link");
+  app.add_flag(
+      "--numerics", line.numerics,
+      "also print how far the means of dense methods are from the exact mean: on these ranks, and by simulation "
+      "on 2 to 512");
   app.add_option("--seed", line.reduction.seed, "seed of the gradients and of randomised compressors");
   add_transport(app, line.transport);
   app.add_option("--timeout", line.reduction.limit_seconds,

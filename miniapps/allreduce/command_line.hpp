@@ -15,8 +15,9 @@ struct CommandLine {
   gradcomp::ReductionOptions reduction;
   double density_tolerance = 0;
   std::string transport = "mpi", link, output;
-  bool wide = false;  ///< the table has all columns, and rows of any length
-  bool raw = false;   ///< also times the MPI library's own allreduce
+  bool wide = false;      ///< the table has all columns, and rows of any length
+  bool raw = false;       ///< also times the MPI library's own allreduce
+  bool numerics = false;  ///< also simulates the error of dense methods with up to 512 ranks
 };
 
 /// Parses and checks, as gradcomp::parse() does (program/program.hpp).

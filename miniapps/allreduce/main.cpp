@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "command_line.hpp"
+#include "gradcomp/allreduce/numerics.hpp"
 #include "gradcomp/comm/agree.hpp"
 #include "gradcomp/comm/mpi_session.hpp"
 #include "gradcomp/comm/queued.hpp"
@@ -25,6 +26,7 @@ namespace {
 
 constexpr index_t large = 1 << 24;  ///< elements; of these and more it is said beforehand what they take
 constexpr index_t some = 1 << 18;   ///< elements from which on times grow with the size
+constexpr int simulated_ranks[] = {2, 8, 32, 128, 512};
 
 report::Table make_table(bool raw, bool wide) {
   std::vector<std::string> header{"method", "size", "payload", "time ms", "algbw GB/s", "busbw GB/s"};
@@ -37,7 +39,7 @@ report::Table make_table(bool raw, bool wide) {
 /// Adds the row of one case to the file and its line to the table. `raw_ms`: time of the MPI library's own allreduce;
 /// 0: not comparable.
 void record(const MethodSpec& spec, index_t elements, int ranks, const ReductionResult& r, double raw_ms,
-            const CommandLine& line, report::ResultFile& file, report::Table& table) {
+            const report::Json& simulated, const CommandLine& line, report::ResultFile& file, report::Table& table) {
   const double median = report::quantile(r.times_ms, 0.5), p99 = report::quantile(r.times_ms, 0.99);
   const bool comparable = raw_ms > 0 && median > 0;
   const double dense = 4.0 * static_cast<double>(elements);
@@ -54,6 +56,7 @@ void record(const MethodSpec& spec, index_t elements, int ranks, const Reduction
                {"minimum", r.rank_times.minimum}, {"mean", r.rank_times.mean}, {"maximum", r.rank_times.maximum}})
       .set("raw_mpi_ms", comparable ? report::Json(raw_ms) : report::Json(nullptr))
       .set("raw_mpi_ratio", comparable ? report::Json(raw_ms / median) : report::Json(nullptr));
+  if (!simulated.empty()) row.set("simulated_error", simulated);
   file.add(row);
   const auto& json = row.json();
   std::vector<std::string> cells{spec.label,
@@ -71,6 +74,43 @@ void record(const MethodSpec& spec, index_t elements, int ranks, const Reduction
   }
   table.row(cells);
 }
+
+/// The numerics card: relative errors of the mean of each dense method, on these ranks (at the largest size) and by
+/// simulation.
+class NumericsCard {
+ public:
+  explicit NumericsCard(int ranks) : m_table(header(ranks)) {}
+
+  /// Adds the line of a method, if its sums can be simulated; returns {ranks: error of the simulation}.
+  report::Json add(const Exec& exec, const MethodSpec& method, Sum sum, double measured, std::uint64_t seed) {
+    report::Json errors = report::Json::object();
+    std::vector<std::string> cells{method.label, report::format_number(measured)};
+    for (const int ranks : simulated_ranks) {
+      const auto error = simulated_error(exec, method, sum, ranks, seed);
+      if (!error) return errors;
+      errors[std::to_string(ranks)] = *error;
+      cells.push_back(report::format_number(*error));
+    }
+    m_table.row(cells);
+    m_empty = false;
+    return errors;
+  }
+  void print() const {
+    if (m_empty) return;
+    fmt::print("\nrelative error of the mean: on these ranks, and by simulation\n");
+    m_table.print();
+  }
+
+ private:
+  static std::vector<std::string> header(int ranks) {
+    std::vector<std::string> words{"method", fmt::format("these {}", ranks)};
+    for (const int simulated : simulated_ranks) words.push_back(fmt::format("{} ranks", simulated));
+    return words;
+  }
+
+  report::Table m_table;
+  bool m_empty = true;
+};
 
 /// What a size takes of the memory that ranks on this machine share: `here` of all `ranks`.
 double bytes_here(const std::vector<MethodSpec>& methods, index_t elements, int ranks, int here) {
@@ -98,7 +138,8 @@ int run(const CommandLine& line, const MpiSession& session) {
                           {"transport", line.transport},
                           {"timeout", line.reduction.limit_seconds},
                           {"link", line.link},
-                          {"raw", line.raw}};
+                          {"raw", line.raw},
+                          {"numerics", line.numerics}};
   require_same_on_all_ranks(*control, "options", options.dump());
   const int here = ranks_here(*control);
   const double memory = free_bytes(exec);
@@ -128,6 +169,7 @@ int run(const CommandLine& line, const MpiSession& session) {
   control = make_limited(std::move(control), line.reduction.limit_seconds);
 
   report::Table table = make_table(line.raw, line.wide);
+  NumericsCard card(session.size());
   report::ProgressBar bar(session.rank() == 0);
   bar.phase("reduce", static_cast<index_t>(methods.size() * line.sizes.size()));
   index_t wrong = 0;
@@ -157,7 +199,10 @@ int run(const CommandLine& line, const MpiSession& session) {
     for (const auto& method : methods) {
       const auto result = measure_reduction(exec, method.text, elements, *carrier, *control, line.reduction);
       wrong += result.wrong;
-      record(method, elements, session.size(), result, raw_ms, line, *file, table);
+      const bool last = line.numerics && elements == *std::max_element(line.sizes.begin(), line.sizes.end());
+      const auto simulated =
+          last ? card.add(exec, method, carrier->sum(), result.relative_error, line.reduction.seed) : report::Json();
+      record(method, elements, session.size(), result, raw_ms, simulated, line, *file, table);
       const auto failure = density_failure(fmt::format("{}, {} elements", method.label, elements),
                                            density_median(*control, result.density_ratio), line.density_tolerance);
       if (failure) failures.push_back(*failure);
@@ -175,6 +220,7 @@ int run(const CommandLine& line, const MpiSession& session) {
     if (wrong == 0) file->write();
     fmt::print("{} ranks over {}\n", session.size(), carrier->name());
     table.print();
+    card.print();
     for (const auto& failure : failures) print_error("gradcomp-allreduce", failure);
     if (wrong > 0) {
       print_error("gradcomp-allreduce", fmt::format("{} elements are wrong; no result file is written", wrong));

@@ -50,6 +50,17 @@ def test_columns_agree_with_the_samples(tmp_path):
     assert without[0]["raw_mpi_ms"] is None and without[0]["raw_mpi_ratio"] is None
 
 
+def test_the_numerics_card_has_the_dense_methods_at_the_largest_size(tmp_path):
+    found, shown = rows(tmp_path, "--sizes", "4096,64", "--methods", "bf16,bf16:reducer=ring,top_k", "--numerics")
+    card = {(row["label"], row["elements"]): row["simulated_error"] for row in found if "simulated_error" in row}
+    assert set(card) == {("bf16", 4096), ("bf16:reducer=ring", 4096)}
+    assert all(list(errors) == ["2", "8", "32", "128", "512"] for errors in card.values())
+    assert card["bf16:reducer=ring", 4096]["512"] > 5 * card["bf16", 4096]["512"]
+    assert "relative error of the mean: on these ranks, and by simulation" in shown and "these 1" in shown
+    _, without = rows(tmp_path, "--sizes", 64, "--methods", "top_k", "--numerics")
+    assert "simulation" not in without
+
+
 @pytest.mark.parametrize("arguments, said", [
     (["--minbytes", "8"], "--maxbytes"), (["--stepfactor", "2"], "--minbytes"),
     (["--minbytes", "8", "--maxbytes", "64", "--sizes", "4"], "--sizes"),

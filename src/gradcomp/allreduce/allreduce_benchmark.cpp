@@ -3,34 +3,42 @@
 #include <cmath>
 #include <numeric>
 
+#include "gradcomp/allreduce/numerics.hpp"
 #include "gradcomp/allreduce/reduction_check.hpp"
 #include "gradcomp/comm/over_ranks.hpp"
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/exchange/one_rank.hpp"
-#include "gradcomp/kernels/random/threefry.hpp"
 #include "gradcomp/measure/samples.hpp"
 #include "gradcomp/measure/stopwatch.hpp"
 #include "gradcomp/method/spec.hpp"
 
 namespace gradcomp {
-/// Laplace(1) samples, equal on any device: element i of rank r depends on (seed, r, i) alone.
-void fill_laplace(const Exec& exec, const Span<float>& x, std::uint64_t seed, int rank) {
-  const Array4 key = stream_key(seed, 0, 0, static_cast<std::uint32_t>(rank));
+
+/// Gradients are added as multiples of this, in whole numbers: without any rounding, in any order, over any transport.
+constexpr double unit = 0x1p-40;
+
+/// fixed = gradient / unit
+void to_fixed_point(const Exec& exec, const Span<const float>& gradient, const Span<std::int64_t>& fixed) {
   Kokkos::parallel_for(
-      "gradcomp::exchange::fill_laplace", IndexRange(exec, 0, static_cast<index_t>(x.size())),
+      "gradcomp::exchange::to_fixed_point", IndexRange(exec, 0, static_cast<index_t>(fixed.size())),
       KOKKOS_LAMBDA(const index_t i) {
-        const Array4 draw = threefry4x32_12(key, stream_counter(i, random_stream::sampling, 0));
-        const float magnitude = -Kokkos::log(uniform24(draw.x0) + 0x1p-25f);
-        x(i) = (draw.x1 & 1u) != 0 ? magnitude : -magnitude;
+        fixed(i) = static_cast<std::int64_t>(Kokkos::round(static_cast<double>(gradient(i)) / unit));
       });
 }
 
-/// x = gradient / ranks
-void share_of(const Exec& exec, const Span<const float>& gradient, int ranks, const Span<float>& x) {
-  const float share = 1.0f / static_cast<float>(ranks);
-  Kokkos::parallel_for(
-      "gradcomp::exchange::share_of", IndexRange(exec, 0, static_cast<index_t>(x.size())),
-      KOKKOS_LAMBDA(const index_t i) { x(i) = gradient(i) * share; });
+/// ||mean - exact|| / ||exact|| with exact = sum x unit / ranks; 0 if exact is.
+double distance_from(const Exec& exec, const Span<const std::int64_t>& sum, int ranks, const Span<const float>& mean) {
+  double difference = 0, norm = 0;
+  const double scale = unit / ranks;
+  Kokkos::parallel_reduce(
+      "gradcomp::exchange::distance_from", IndexRange(exec, 0, static_cast<index_t>(mean.size())),
+      KOKKOS_LAMBDA(const index_t i, double& d, double& n) {
+        const double exact = scale * static_cast<double>(sum(i)), delta = static_cast<double>(mean(i)) - exact;
+        d += delta * delta;
+        n += exact * exact;
+      },
+      difference, norm);
+  return norm > 0 ? std::sqrt(difference / norm) : 0;
 }
 
 std::pair<double, double> distance(const Exec& exec, const Span<const float>& x, const Span<const float>& y) {
@@ -63,24 +71,19 @@ struct Case {
     exchange.finish(exec);
   }
 
-  /// The sum over ranks of `x`, in place.
-  void sum(const Vector<float>& x) {
-    run(control, exec, AllReduce{x.data(), x.data(), static_cast<index_t>(x.size()), DType::f32, ReduceOp::sum});
-  }
-
   const Exec& exec;
   Transport& control;
   Layout layout;
   Vector<float> gradient, out;
 };
 
-/// ||out - mean gradient|| / ||mean gradient|| of the last reduction.
+/// ||out - mean gradient|| / ||mean gradient|| of the last reduction, with the exact mean.
 double relative_error(Case& c) {
-  const Vector<float> mean("gradcomp::exchange::mean", c.gradient.size());
-  share_of(c.exec, c.gradient, c.control.size(), mean);
-  c.sum(mean);
-  const auto [difference, norm] = distance(c.exec, c.out, mean);
-  return norm > 0 ? std::sqrt(difference / norm) : 0;
+  const Vector<std::int64_t> fixed("gradcomp::exchange::fixed", c.gradient.size());
+  to_fixed_point(c.exec, c.gradient, fixed);
+  const auto count = static_cast<index_t>(fixed.size());
+  run(c.control, c.exec, AllReduce{fixed.data(), fixed.data(), count, DType::i64, ReduceOp::sum});
+  return distance_from(c.exec, fixed, c.control.size(), c.out);
 }
 
 double median(const std::vector<double>& times) { return Samples(times).median(); }
@@ -114,7 +117,7 @@ void time_it(Case& c, Exchange& exchange, const ReductionOptions& options, Reduc
 }  // namespace
 
 double reduction_bytes(const MethodSpec& method, index_t elements, int ranks) {
-  constexpr double bytes_per_element = 44;
+  constexpr double bytes_per_element = 48;
   constexpr index_t some = 1 << 16;  // payloads grow with the gradient
   double gathered = 0;
   if (method.common.text("reducer") == "allgather") {

@@ -28,7 +28,7 @@ struct ReductionResult {
   RankTimes rank_times;               ///< in milliseconds
   StepReport report;                  ///< bytes of one step
   std::vector<double> density_ratio;  ///< achieved / target density of all segments and timed repetitions on this rank
-  double relative_error = 0;          ///< ||out - mean gradient|| / ||mean gradient|| of the first step
+  double relative_error = 0;          ///< ||out - exact mean|| / ||exact mean|| of the first step
 
   /// Number of elements, over all ranks, that are wrong in the last timed repetition (reduction_check.hpp).
   index_t wrong = 0;
