@@ -11,8 +11,8 @@ from test_schema import BIN, run
 
 
 def test_the_same_batch_on_more_ranks():
-    runs = [comparisons.find(name).runs[0] for name in ("resnet20", "resnet20-4")]
-    two, four = (comparisons.command(run, "kjv.txt") for run in runs)
+    runs = comparisons.find("letters").runs[:2]
+    two, four = (comparisons.command(run) for run in runs)
     batch = [run.ranks * words[words.index("--batch") + 1] for run, words in zip(runs, (two, four), strict=True)]
     assert four[four.index("-n") + 1] == 4 and batch[0] == batch[1] == runs[0].task.batch
 
@@ -20,10 +20,10 @@ def test_the_same_batch_on_more_ranks():
 @pytest.mark.parametrize("name", ["lstm", "lstm-4", "sparsifiers", "full-text"])
 def test_tuning_is_the_same_training_without_a_result(name):
     chosen = comparisons.find(name).runs[0]
-    words = comparisons.tuning([chosen], "rates.json", "kjv.txt")
+    words = comparisons.tuning([chosen], "rates.json")
     assert words[-2:] == ["--tune-steps", chosen.task.tuning_steps or chosen.task.steps]
     assert words[words.index("-n") + 1] == 2 and not {"--output", "--link", "--seeds", *comparisons.RESULTS} & set(words)
-    later = comparisons.command(dataclasses.replace(chosen, ranks=2, seeds=1, link=""), "kjv.txt", "rates.json")
+    later = comparisons.command(dataclasses.replace(chosen, ranks=2, seeds=1, link=""), "rates.json")
     extra = [word for before, word in zip(["", *later], later, strict=False) if not {before, word} & comparisons.RESULTS]
     assert extra == ["gradcomp-train" if word == "gradcomp-tune" else word for word in words[:-2]]
 
@@ -76,7 +76,7 @@ def test_middles_of_rates_are_of_methods_that_run():
 
 def test_trials_of_the_tuning_are_whole_updates():
     for chosen in (each for one in comparisons.COMPARISONS for each in one.runs if each.task and "--accumulate" in each.options):
-        words = comparisons.tuning([chosen], "rates.json", "kjv.txt")
+        words = comparisons.tuning([chosen], "rates.json")
         steps, every = (words[words.index(option) + 1] for option in ("--tune-steps", "--accumulate"))
         assert steps % every == 0 and chosen.task.steps % every == 0, chosen.name
 
@@ -86,7 +86,7 @@ def test_steps_blocks_and_evaluations_are_whole_periods(quick):
     chosen = [each for one in comparisons.COMPARISONS for each in one.runs if each.task]
     assert any(each.period > 1 for each in chosen)
     for each in chosen:
-        words = comparisons.command(each, "kjv.txt", quick=quick)
+        words = comparisons.command(each, quick=quick)
         numbers = [words[words.index(option) + 1] for option in ("--steps", "--block", "--evaluate-every") if option in words]
         assert not any(number % each.period for number in numbers), each.name
         if each.links > 1:  # all links have as many blocks
@@ -95,11 +95,11 @@ def test_steps_blocks_and_evaluations_are_whole_periods(quick):
 
 def test_rates_of_a_task_are_tuned_for_all_of_its_runs():
     runs = comparisons.find("resnet20").runs + comparisons.find("powersgd-ranks-images").runs
-    words = comparisons.tuning(runs, "rates.json", "kjv.txt")
+    words = comparisons.tuning(runs, "rates.json")
     methods = words[words.index("--methods") + 1].split(",")
     assert len(set(methods)) == len(methods) and "fp32" not in methods and "--no-controls" not in words
     assert set(methods) == {spec for run in runs for spec in run.task.specs(run.methods)} - {"fp32"} and "--accumulate" in words
-    words = comparisons.tuning(runs[1:], "rates.json", "kjv.txt")
+    words = comparisons.tuning(runs[1:], "rates.json")
     assert "fp32" in words[words.index("--methods") + 1].split(",") and "--no-controls" in words
 
 

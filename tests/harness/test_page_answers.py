@@ -14,6 +14,7 @@ from gradcomp.pages import (
     intervals,
     kernels_tables,
     kokkos_kernels,
+    letters,
     links,
     local_steps,
     mercury_links,
@@ -168,3 +169,12 @@ def test_local_steps_are_told_by_what_they_lose():
     said, (header, lines) = local_steps.PAGE.answer([of_training.record(document | {"benchmarks": rows})])
     assert "in 0 of 1 trainings, miss it in 0 and leave it open in 1." in said and header[1].endswith(", skewed")
     assert lines == [["8", "1.5 (0.5 to 2.5) points"]]
+
+
+def test_letters_are_told_by_what_ranks_lose_that_never_exchange():
+    document = of_training.training()
+    document["context"]["gradcomp"]["ranks"] = 4
+    rows = [*document["benchmarks"], of_training.over_seeds("no_exchange", 3) | {"lack_over_seeds": of_training.interval(0.125, 0.01)}]
+    said, (header, lines) = letters.PAGE.answer([of_training.record(document | {"benchmarks": rows})])
+    assert said.startswith("Ranks that never exchange lose 12.5 (11.5 to 13.5) points of accuracy, with 4 ranks.")
+    assert header == ["method", "4 ranks"] and ["`top_k:ratio=0.01`", "kept"] in lines and "`fp16`" not in dict(lines)

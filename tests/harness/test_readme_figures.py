@@ -162,7 +162,16 @@ def shared_memory():
     assert {one.label.split(":lr=")[0] for one in images if one.compresses and one.matched} == {"sign", "qsgd:bits=4"}
 
 
-QUOTES = (table, tolerances, gaps, batches, more_ranks, links, size, shared_memory)
+def letters():
+    """The training on letters with two ranks."""
+    found = training_verdicts.trained(kept("letters", "letters_2"))
+    yield f"two ranks that never exchange lose {training_verdicts.behind(found['no_exchange'].total)} of accuracy"
+    kept_it, missed, unknown = ([f"`{label}`" for label, one in found.items() if one.compresses and training_verdicts.short(one) == word]
+                                for word in ("kept", "missed", "open"))
+    yield f"{text.listed(kept_it)} keeps the quality of `fp32`, {text.listed(missed)} miss it, and it is open for {text.listed(unknown)}"
+
+
+QUOTES = (letters, table, tolerances, gaps, batches, more_ranks, links, size, shared_memory)
 
 
 @pytest.mark.parametrize("quotes", QUOTES, ids=lambda quotes: quotes.__name__)

@@ -77,6 +77,6 @@ def test_rates_are_found_once_and_used(tmp_path):
     chosen = [entry["lr"] for entry in json.loads(first)["methods"].values()]
     rows = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["benchmarks"]
     assert sorted(row["learning_rate"] for row in rows) == sorted(chosen)
-    assert all(row["tuning_steps"] == 24 for row in rows)
+    assert all(row["tuning_steps"] == 36 for row in rows)
     status, errors = run(*ARGUMENTS, "--rates", rates, "--clip", 1)
     assert status != 0 and "tuned for clip 0.0, but this job has 1.0" in errors and len(errors.splitlines()) == 1

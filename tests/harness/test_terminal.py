@@ -21,7 +21,7 @@ LONG = "top_k:ratio=0.01+qsgd:bits=4+huffman,sidco:ratio=0.001:feedback=residual
 def commands():
     """The trainings and reductions of the demo, made short: their methods and options on few, generated data."""
     short = (["--steps", "2"], ["--evaluate-every", "2"], ["--batch", "4"], ["--repetitions", "2"], ["--sizes", "1024,65536"])
-    for title, words in demo.jobs(demo.FULL, pathlib.Path("folder"), "digits", "text", False):
+    for title, words in demo.jobs(demo.FULL, pathlib.Path("folder"), "letters", "text", False):
         if words[:1] != ["mpirun"] or words[3] not in ("gradcomp-train", "gradcomp-allreduce"):
             continue
         words = words[3:]

@@ -201,8 +201,8 @@ def test_bad_rates_are_one_line(tmp_path, content, said):
 def test_seeds_are_those_that_the_guide_names():
     found = {(run.task.data.split(":")[0], comparison.name if comparison.name.startswith(("full", "local")) else "", run.seeds)
              for comparison in comparisons.COMPARISONS for run in comparison.runs if run.task}
-    assert found == {("shapetex10", "", 3), ("kjv", "", 3), ("hmm", "", 5), ("hmm", "full-text", 3), ("hmm", "local", 5),
-                     ("shapetex10", "local-images", 5), ("shapetex10", "full-images", 3)}
+    assert found == {("shapetex10", "", 3), ("kjv", "", 3), ("letters", "", 5), ("hmm", "", 5), ("hmm", "full-text", 3),
+                     ("hmm", "local", 5), ("shapetex10", "local-images", 5), ("shapetex10", "full-images", 3)}
 
 
 def over_seeds(label, reached, **figures):
@@ -408,8 +408,8 @@ def test_finished_files_are_kept_and_others_refused(tmp_path, broken):
     chosen = comparisons.find("resnet20").runs[0]
     known = rates / "resnet20.json"
     known.write_text(json.dumps(RATES), encoding="utf-8")
-    path = kept(chosen, results, "resnet20", comparisons.command(chosen, "build/data/kjv.txt", known))
-    kept(chosen, results, "rates_resnet20", comparisons.tuning([chosen], known, "build/data/kjv.txt"), [known])
+    path = kept(chosen, results, "resnet20", comparisons.command(chosen, known))
+    kept(chosen, results, "rates_resnet20", comparisons.tuning([chosen], known), [known])
     where = ("--folder", tmp_path / "raw", "--records", results, "--rates", rates, "--output", page, "--images", tmp_path)
     done = tool("--only", "resnet20", *where, path=broken)
     assert done.returncode == 0, done.stderr

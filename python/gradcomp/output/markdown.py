@@ -17,7 +17,7 @@ def _cell(value):
     return plain(value).replace("|", "\\|").replace("\n", " ")
 
 
-def table(header, rows):
-    """The lines of a table whose first column is text and whose other columns are numbers."""
-    lines = ["| " + " | ".join(map(_cell, header)) + " |", "|---" + "|---:" * (len(header) - 1) + "|"]
+def table(header, rows, numbers=True):
+    """The lines of a table whose first column is text. The other columns are numbers, or text too."""
+    lines = ["| " + " | ".join(map(_cell, header)) + " |", "|---" + ("|---:" if numbers else "|---") * (len(header) - 1) + "|"]
     return lines + ["| " + " | ".join(map(_cell, row)) + " |" for row in rows]

@@ -6,6 +6,8 @@ import tomllib
 from gradcomp.errors import ToolError
 
 TABLE = pathlib.Path(__file__).with_name("comparisons.toml")
+# Data that tools/datasets makes, by its name there: (kind of --data, file).
+FILES = {"kjv": ("kjv", pathlib.Path("build/data/kjv.txt")), "letters": ("gcds", pathlib.Path("build/data/letters.gcds"))}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -13,7 +15,7 @@ class Task:
     """The data set, the model and the options of training. All runs of a task take their rates from docs/rates/NAME.json."""
 
     name: str  # without a name, runs use the rate of --lr
-    data: str  # `kjv` stands for the file of the text
+    data: str  # a name of FILES, or a value of --data
     options: tuple
     batch: int  # batch over all ranks
     steps: int
@@ -117,10 +119,11 @@ def _interval(task, steps, period):
     return max(1, steps // task.evaluations // period) * period
 
 
-def _job(run, kjv, quick):
+def _job(run, quick):
     """The command of a training, without its output."""
     task = run.task
-    data, batch, steps, seeds = {"kjv": f"kjv:{kjv}"}.get(task.data, task.data), task.batch // run.ranks, task.steps, run.seeds
+    data = ":".join(map(str, FILES[task.data])) if task.data in FILES else task.data
+    batch, steps, seeds = task.batch // run.ranks, task.steps, run.seeds
     block = run.period if run.period > 1 or run.links == 1 else 4 if quick else 20
     if quick:  # the sets are tiny, so the batch must be small
         data = {"shapetex10": "shapetex10:train=64:test=32", "hmm": "hmm:tokens=6000:test=700"}.get(data.split(":")[0], data)
@@ -134,21 +137,21 @@ def _job(run, kjv, quick):
             *(["--seeds", seeds] if seeds > 1 else [])]
 
 
-def command(run, kjv, rates=None, quick=False):
+def command(run, rates=None, quick=False):
     """The command of a run, without its output; `rates`: the file of tuned rates."""
     if run.task is None:
         return ["gradcomp-methods", "--describe", *run.options, "--methods", ",".join(run.methods)]
-    return [*_job(run, kjv, quick), *(["--link", run.link] if run.link else []), *(["--rates", rates] if rates else [])]
+    return [*_job(run, quick), *(["--link", run.link] if run.link else []), *(["--rates", rates] if rates else [])]
 
 
-def tuning(runs, rates, kjv):
+def tuning(runs, rates):
     """The command that tunes the rates of all methods of `runs`, which share one task: with 2 ranks and one seed, over the real
     link."""
     controls = any(run.controls for run in runs)  # the controls have fp32
     methods = dict.fromkeys(spec for run in runs for spec in run.methods if not (controls and spec == "fp32"))
     options = next((run.options for run in runs if run.options), ())
     job = _job(dataclasses.replace(runs[0], methods=tuple(methods), controls=controls, options=options, ranks=2, seeds=1,
-                                   link=""), kjv, False)
+                                   link=""), False)
     shared = [word for before, word in zip(["", *job], job, strict=False) if not {before, word} & RESULTS]
     shared[shared.index("gradcomp-train")] = "gradcomp-tune"
     return [*shared, "--rates", rates, "--tune-steps", runs[0].task.tuning_steps or runs[0].task.steps]

@@ -112,7 +112,7 @@ def collect(page, options):
             raise ToolError(f"there is no record '{path}'; tools/{page.tool} measures it")
     if not found:
         raise ToolError(f"there are no records in '{options.records}'")
-    if not options.quick:
+    if not options.quick and page.measures:
         records.require_one_clean_commit(list(found.values()), page.sources)
     for name, words in page.commands(options).items():
         if name in found and not page.accepts(found[name].command, words):
@@ -132,15 +132,16 @@ def _make(page, options):
     if page.preset:
         os.environ["PATH"] = f"{ROOT}/build/{page.preset}/bin:{searched}"
     try:
-        if not options.page:
+        measured = page.measures and not options.page
+        if measured:
             require_programs(page.tool, *page.programs)
         for folder in (options.output.parent, *([options.images] if page.images else [])):
             folder.mkdir(parents=True, exist_ok=True)
-        if not options.page:
+        if measured:
             with contextlib.nullcontext() if options.quick else alone():
                 measure(page, options)
         found = collect(page, options)
-        if not options.page:
+        if measured:
             records.require_alone(found.values())
         with taking(f"the records in '{options.records}' do not hold what the page shows"):
             text, broken = page.text(found, options), page.broken(found)

@@ -48,6 +48,7 @@ class Page:
     images = False  # whether it draws figures
     home = "docs/results"  # folder of the page
     complete = True  # whether a page needs all records
+    measures = True  # whether it has records of its own, which must be of equal sources; else it shows those of other pages
     asks: tuple = ("gradcomp-methods", "--describe", "--model", "resnet8", "--methods", "fp32")  # type of the build
 
     def arguments(self, parser):

@@ -8,11 +8,13 @@ from gradcomp.results.records import read_kept
 
 from . import (
     alone,
+    claims,
     exchange,
     frame,
     gate,
     kernels,
     kokkos_kernels,
+    letters,
     links,
     local_steps,
     mercury,
@@ -28,7 +30,8 @@ from . import (
 # Approximate hours from scratch on two cores; if all records of a page are kept, their times count. Short pages run first.
 HOURS = {kernels.PAGE: 0.1, kokkos_kernels.PAGE: 0.1, steps.PAGE: 0.1, quantisers.PAGE: 0.1, gate.PAGE: 0.2, links.PAGE: 0.3,
          sparsifiers.PAGE: 0.3, reliability.PAGE: 0.5, traffic.PAGE: 0.8, scale.PAGE: 0.8, exchange.PAGE: 1.0, mercury.PAGE: 1.0,
-         local_steps.PAGE: 1.0, training.PAGE: 4.0}
+         letters.PAGE: 1.0, local_steps.PAGE: 1.0, training.PAGE: 4.0,
+         claims.PAGE: 0.0}  # last: it shows the records of others
 PAGES = {page.name: page for page in HOURS}
 
 
@@ -40,6 +43,8 @@ def seconds(record):
 def cost(page):
     """(hours from scratch, number of records that exist, number of all records, a line of words)"""
     options = frame.parse(page, ["--page"])
+    if not page.measures:
+        return 0.0, f"{page.name:15} {0:6.2f} h from scratch; it shows the records of other pages"
     kept = [read_kept(path) for name in page.names(options) if (path := options.records / f"{name}.json").is_file()]
     spent, wanted = sum(map(seconds, kept)) / 3600, len(page.names(options))
     hours = spent if len(kept) == wanted else HOURS[page]

@@ -17,15 +17,15 @@ from . import comparisons, training_sections, training_tables, training_verdicts
 from .commands import command
 from .page import UNKNOWN, Job, Page, Text, write_rows
 
-KJV = pathlib.Path("build/data/kjv.txt")
 CHECKPOINT_STEPS = 100
 
 
-def need_text(run):
-    """Throws unless the King James Bible is there, if a run reads it."""
-    if run.task and run.task.data == "kjv" and not (ROOT / KJV).is_file():
-        (ROOT / KJV).parent.mkdir(parents=True, exist_ok=True)
-        command("tools/datasets", "kjv", KJV)
+def need_data(run):
+    """Makes the file that a run reads, unless it is there."""
+    _, path = comparisons.FILES.get(run.task.data if run.task else "", (None, None))
+    if path and not (ROOT / path).is_file():
+        (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
+        command("tools/datasets", run.task.data, path)
 
 
 class List(argparse.Action):
@@ -130,15 +130,15 @@ class Training(Page):
         return options.rates / f"{run.task.name}.json" if run.task and run.task.name and not options.quick else None
 
     def _words(self, run, options):
-        return list(map(str, comparisons.command(run, KJV, self._rates(run, options), options.quick)))
+        return list(map(str, comparisons.command(run, self._rates(run, options), options.quick)))
 
     @staticmethod
     def _tuning(runs, rates):
         """Tunes the rates of a task. Existing trials are kept unless they are from other sources."""
-        words = tuple(map(str, comparisons.tuning(runs, rates, KJV)))
+        words = tuple(map(str, comparisons.tuning(runs, rates)))
 
         def make(output, built):
-            need_text(runs[0])
+            need_data(runs[0])
             path, made_by = ROOT / rates, built.gradcomp["git_hash"]
             path.parent.mkdir(parents=True, exist_ok=True)
             stamp = path.with_suffix(".commit")
@@ -159,7 +159,7 @@ class Training(Page):
             return ROOT / options.folder / f"{run.name}.{built.gradcomp['git_hash']}.checkpoints"
 
         def make(output, built):
-            need_text(run)
+            need_data(run)
             more, folder = [], checkpoints(built)
             if run.seeds > 1 and not options.quick:
                 resume = ["--resume", folder] if any(folder.glob("seed*/checkpoint.json")) else []
