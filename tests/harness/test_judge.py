@@ -240,6 +240,11 @@ def test_intervals_of_speed_ups_hold_together_for_all_methods_of_a_job():
     assert two["b"][-1]["lack_over_seeds"]["high"] == pytest.approx(0.01 + T1 * 0.01, rel=1e-4), "about one method"
 
 
+def test_a_very_wide_interval_has_ends_with_logarithms():
+    _, low, high = judge.geometric_interval([1e-90, 1e90])
+    assert 0 < low < high < math.inf and judge.last_rate_that_pays((100, 400), (2.0, low)) == pytest.approx(100, rel=0.01)
+
+
 def test_the_rate_over_seeds_is_a_mean_of_logarithms():
     # The seeds cross at 200 and at 400. The deviation of the logarithms is ln 2 / sqrt 2, over sqrt 2.
     found = over_links((4, 16, 80), (2, 8 / 1.0000000001, 32), rates=(100, 400, 1600))["a"][-1]["pays"]

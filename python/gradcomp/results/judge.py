@@ -38,8 +38,10 @@ def mean_interval(samples, compared=1):
 
 
 def geometric_interval(ratios, compared=1):
-    """(mean, low, high) of ratios, as mean_interval() of their logarithms: twice and half as fast cancel out."""
-    return tuple(end if end is None else math.exp(min(end, 700)) for end in mean_interval([*map(math.log, ratios)], compared))
+    """(mean, low, high) of ratios, as mean_interval() of their logarithms: twice and half as fast cancel out. The ends of a very wide
+    interval are kept above 0 and finite."""
+    logs = mean_interval([*map(math.log, ratios)], compared)
+    return tuple(end if end is None else math.exp(max(-700, min(end, 700))) for end in logs)
 
 
 def over_seeds(values, compared=1, interval=mean_interval):
