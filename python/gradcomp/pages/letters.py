@@ -11,8 +11,7 @@ class Letters(Training):
     about = "Trains on letters of fonts, a real task on which ranks must exchange, with 2, 4 and 8 ranks."
 
     def answer(self, found):
-        columns = {f"{record.gradcomp['ranks']} ranks": training_verdicts.trained(record) for record in found}
-        labels = [label for label, one in next(iter(columns.values())).items() if one.compresses]
+        columns, labels = training_verdicts.by_ranks(found)
         lost = text.listed([training_verdicts.behind(methods["no_exchange"].total) for methods in columns.values()])
         return (f"Ranks that never exchange lose {lost} of accuracy, with {text.listed(list(columns))}. What compression keeps of the "
                 "quality of `fp32`:",

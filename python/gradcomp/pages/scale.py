@@ -18,8 +18,7 @@ class Scale(Training):
     about = "Trains with 2, 4 and 8 ranks over five emulated links: from which rate down does each method pay?"
 
     def answer(self, found):
-        swept = {f"{record.gradcomp['ranks']} ranks": training_verdicts.trained(record) for record in found}
-        labels = [label for label, one in next(iter(swept.values())).items() if one.compresses]
+        swept, labels = training_verdicts.by_ranks(found)
         row = found[0].rows[0]
         return ("Over links slower than these rates in Mbit/s, a method is faster than the best dense one and keeps the quality of "
                 f"`fp32` (`{row['model']}`, {row['parameters']:,} parameters; by the mean, intervals follow below).",

@@ -2,7 +2,7 @@
 pay?"""
 from gradcomp.report import plots, verdicts
 
-from .training_verdicts import trained
+from .training_verdicts import by_ranks, trained
 
 
 def table(record):
@@ -13,8 +13,7 @@ def table(record):
 
 def answers(swept):
     """From which link down each compressing method pays, with the number of ranks of each record."""
-    found = {f"{record.gradcomp['ranks']} ranks": trained(record) for record in swept}
-    labels = [label for label, one in next(iter(found.values())).items() if one.compresses]
+    found, labels = by_ranks(swept)
     lines = [[f"`{label}`", *(methods[label].pays() if methods[label].matched else methods[label].quality()
                               for methods in found.values())] for label in labels]
     return ["method", *found], lines

@@ -14,6 +14,12 @@ def trained(record):
     return found
 
 
+def by_ranks(records):
+    """({"2 ranks": trained()} of each record, the labels of compressing methods)"""
+    found = {f"{record.gradcomp['ranks']} ranks": trained(record) for record in records}
+    return found, [label for label, one in next(iter(found.values())).items() if one.compresses]
+
+
 def value_of(row, total, key):
     """The value of one seed, or the mean of all; None if a seed has no value."""
     return (total[f"{key}_over_seeds"] or {}).get("mean") if total else row[key]
