@@ -54,7 +54,7 @@ int run(const train::Options& o, const MpiSession& session) {
     if (!o.rates.empty()) {
       const tune::Rates rates = tune::read_rates(o, *p.task, session.size());
       rates.apply(p.contenders, o.rates);
-      tune::take_buckets(p.contenders, rates, o);
+      tune::take_forms(p.contenders, rates, o);
     }
     file = std::make_unique<report::ResultFile>(first ? o.output : "", context_of(o, p, energy, seeds));
   });

@@ -47,7 +47,8 @@ int run(const tune::Options& o, const MpiSession& session) {
   require_same_on_all_ranks(*p.control, "--rates " + path, rates->text());
   report::ProgressBar bar(first);
   const auto tried = tune::tried(p.contenders);
-  bar.phase("tune", (o.buckets_only ? 0 : std::ssize(tried) * o.trials) + (o.train.controls ? 3 : 0));
+  bar.phase("tune", (o.buckets_only ? 0 : std::ssize(tried) * o.trials) +
+                        (o.train.controls ? std::ssize(tune::dense_forms(p.job(o.train).links == nullptr)) : 0));
   const auto added = [&] {
     run_collectively(*p.control, [&] {
       if (first) write_atomically(path, rates->text());
@@ -55,12 +56,14 @@ int run(const tune::Options& o, const MpiSession& session) {
     bar.advance();
   };
   if (!o.buckets_only) tune::tune(exec, o, p.job(o.train), p.contenders, *rates, added);
-  if (o.train.controls) tune::sweep_buckets(exec, p.job(o.train), *rates, added);
+  if (o.train.controls) tune::sweep_forms(exec, p.job(o.train), *rates, added);
   bar.clear();
   if (!first) return 0;
   if (!o.buckets_only) to_table(*rates, tried, train::Metric(p.task->shape().kind)).print();
-  for (const auto& [control, kib] : rates->best_buckets()) {
-    fmt::print("{}: fastest in buckets of {}\n", control, kib == 0 ? "the model's sizes" : fmt::format("{} KiB", kib));
+  for (const auto& [control, form] : rates->best_forms()) {
+    const std::string size = form.bucket_kib == 0 ? "the model's sizes" : fmt::format("{} KiB", form.bucket_kib);
+    const std::string other = form.method == control ? "" : fmt::format(" as {},", form.method);
+    fmt::print("{}: fastest{} in buckets of {}\n", control, other, size);
   }
   return 0;
 }

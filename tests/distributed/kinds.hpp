@@ -35,7 +35,7 @@ inline Callbacks functions_of(std::shared_ptr<Transport> own) {
 inline std::vector<std::string> kinds(const std::vector<std::string>& more) {
   std::vector<std::string> names = transports();
   if (std::find(names.begin(), names.end(), "nccl") != names.end()) {
-    for (const char* option : {"sum=rank_order", "allgatherv=padded", "allgatherv=broadcast", "allgatherv=send_recv"}) {
+    for (const char* option : {"allgatherv=padded", "allgatherv=broadcast", "allgatherv=send_recv"}) {
       names.push_back(std::string("nccl:") + option);
     }
   }

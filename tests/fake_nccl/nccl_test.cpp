@@ -83,29 +83,22 @@ TEST(Nccl, TheWayOfAllGatherVIsMeasuredOnce) {
       same_bits(*comm, later.empty() ? std::vector<char>{} : std::vector<char>(later[0].begin(), later[0].end())));
 }
 
-TEST(Nccl, NamesItsSumAndWhatCarriesMessages) {
-  const auto library = make_transport("nccl", MPI_COMM_WORLD),
-             ours = make_transport("nccl:sum=rank_order", MPI_COMM_WORLD);
-  EXPECT_EQ(library->name(), "nccl(sum=library,messages=mpi)");
-  EXPECT_EQ(ours->name(), "nccl(sum=rank_order,messages=mpi)");
-  EXPECT_EQ(library->sum(), Sum::library);
-  EXPECT_EQ(ours->split(0, 0)->sum(), Sum::rank_order);
+TEST(Nccl, NamesWhatCarriesMessages) {
+  EXPECT_EQ(make_transport("nccl", MPI_COMM_WORLD)->name(), "nccl(messages=mpi)");
 }
 
-// The fake rounds after every term, as NCCL may do, so that bf16 loses the small terms one by one.
-TEST(Nccl, ByItsOwnRuleHalfFloatsAreNcclsAndOtherwiseInRankOrder) {
+// The fake rounds after every term, as NCCL may do.
+TEST(Nccl, HalfSumsAreNcclsAndMaximaAreOurs) {
   using kernels::Bfloat;
-  for (const std::string sum : {"library", "rank_order"}) {
-    const auto comm = make_transport("nccl:sum=" + sum, MPI_COMM_WORLD);
-    const float mine = comm->rank() == 0 ? 1.0f : 0x1p-9f;
-    const auto data = to_device(std::vector<std::uint16_t>(1, Bfloat::encode(mine)));
-    run(*comm, Exec(), AllReduce{data.data(), data.data(), 1, DType::bf16, ReduceOp::sum});
+  const auto comm = make_transport("nccl", MPI_COMM_WORLD);
+  for (const ReduceOp op : {ReduceOp::sum, ReduceOp::max}) {
+    const auto data = to_device(std::vector<std::uint16_t>(1, Bfloat::encode(static_cast<float>(comm->rank()))));
+    run(*comm, Exec(), AllReduce{data.data(), data.data(), 1, DType::bf16, op});
     const std::string last = fake_nccl::log().back();
-    EXPECT_EQ(last.substr(0, last.find(' ')), sum == "library" ? "ncclAllReduce" : "ncclBroadcast");
-    const float exact = 1.0f + static_cast<float>(comm->size() - 1) * 0x1p-9f;
-    if (sum == "rank_order") {
-      EXPECT_EQ(Bfloat::decode(to_host(data)[0]), Bfloat::decode(Bfloat::encode(exact)));
-    }
+    EXPECT_EQ(last.substr(0, last.find(' ')), op == ReduceOp::sum ? "ncclAllReduce" : "ncclBroadcast");
+    const int ranks = comm->size();
+    EXPECT_EQ(Bfloat::decode(to_host(data)[0]),
+              static_cast<float>(op == ReduceOp::sum ? ranks * (ranks - 1) / 2 : ranks - 1));
   }
 }
 
@@ -209,7 +202,7 @@ TEST(Nccl, RanksThatShareADeviceAreNamed) {
 
 TEST(Nccl, RefusesWhatItCannotBeMadeOf) {
   EXPECT_THAT(error_of([] { make_transport("nccl", 3); }), HasSubstr("MPI_Comm"));
-  EXPECT_THAT(error_of([] { make_transport("nccl:sum=mine", MPI_COMM_WORLD); }), HasSubstr("library, rank_order"));
+  EXPECT_THAT(error_of([] { make_transport("nccl:allgatherv=mine", MPI_COMM_WORLD); }), HasSubstr("padded, broadcast"));
 }
 
 }  // namespace nccl_test

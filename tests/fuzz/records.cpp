@@ -64,8 +64,8 @@ std::vector<Bytes> seeds() {
   tune::Rates all(train::Metric(), settings, shape);
   all.add("a", {0.1, 0.5, 1.0, 2});
   all.add("a", {0.4, std::nan(""), std::nan(""), 1});
-  all.add_bucket("fp32", 0, 5.5);
-  all.add_bucket("fp32", 1024, 4.5);
+  all.add_time({"fp32", 0}, 5.5);
+  all.add_time({"fp32:reducer=ring", 1024}, 4.5);
   const Bytes checkpoint = manifest_file();
   const report::Json result{
       {"benchmarks", {{{"label", "b"}, {"seed", 1}}, {{"label", "a"}, {"seed", 1}, {"slices", {{1, 2}, {3, 4}}}}}}};

@@ -55,7 +55,6 @@ class Logged final : public Transport {
   int size() const override { return m_inner->size(); }
   int ranks_per_node() const override { return m_inner->ranks_per_node(); }
   std::string name() const override { return m_inner->name(); }
-  Sum sum() const override { return m_inner->sum(); }
   bool overlaps() const override { return m_inner->overlaps(); }
   bool concurrent() const override { return m_inner->concurrent(); }
   void abandon() override { m_inner->abandon(); }

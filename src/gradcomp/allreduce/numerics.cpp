@@ -104,29 +104,27 @@ namespace {
 using Simulation = double (*)(const Exec&, int, std::uint64_t);
 
 template <class Format>
-Simulation simulation(const std::string& reducer, bool once) {
-  if (reducer == "allreduce" && once) return error_of_sums<Format, Once<Format>>;
-  if (reducer == "allreduce" || reducer == "ring") return error_of_sums<Format, Ring<Format>>;
+Simulation simulation(const std::string& reducer) {
+  if (reducer == "rank_order") return error_of_sums<Format, Once<Format>>;
+  if (reducer == "ring") return error_of_sums<Format, Ring<Format>>;
   if (reducer == "recursive_doubling") return error_of_sums<Format, Doubling<Format>>;
   return nullptr;
 }
 
-Simulation simulation_of(const MethodSpec& method, Sum sum) {
+Simulation simulation_of(const MethodSpec& method) {
   const std::string& name = method.compressor->info().name;
   const std::string& reducer = method.common.text("reducer");
-  const bool once = sum == Sum::rank_order;
-  if (name == "fp32") return simulation<Single>(reducer, once);
-  if (name == "fp16") return simulation<Narrow<kernels::Half>>(reducer, once);
-  if (name == "bf16") return simulation<Narrow<kernels::Bfloat>>(reducer, once);
+  if (name == "fp32") return simulation<Single>(reducer);
+  if (name == "fp16") return simulation<Narrow<kernels::Half>>(reducer);
+  if (name == "bf16") return simulation<Narrow<kernels::Bfloat>>(reducer);
   return nullptr;
 }
 
 }  // namespace
 }  // namespace numerics
 
-std::optional<double> simulated_error(const Exec& exec, const MethodSpec& method, Sum sum, int ranks,
-                                      std::uint64_t seed) {
-  const numerics::Simulation simulate = numerics::simulation_of(method, sum);
+std::optional<double> simulated_error(const Exec& exec, const MethodSpec& method, int ranks, std::uint64_t seed) {
+  const numerics::Simulation simulate = numerics::simulation_of(method);
   return simulate == nullptr ? std::nullopt : std::optional<double>(simulate(exec, ranks, seed));
 }
 

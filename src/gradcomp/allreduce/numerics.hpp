@@ -3,7 +3,6 @@
 // that a machine does not have, by simulation.
 #include <optional>
 
-#include "gradcomp/comm/transport.hpp"
 #include "gradcomp/core/types.hpp"
 #include "gradcomp/exchange/method_spec.hpp"
 
@@ -13,11 +12,9 @@ namespace gradcomp {
 void fill_laplace(const Exec& exec, const Span<float>& x, std::uint64_t seed, int rank);
 
 /// ||mean - exact mean|| / ||exact mean|| of fill_laplace() gradients. Nothing for methods other than the dense
-/// controls and for reducers other than `allreduce`, `ring` and `recursive_doubling`. Each rank sends its share
-/// gradient / ranks in the format of the method. `allreduce` adds in 32 bits and rounds once with Sum::rank_order; with
-/// Sum::library it is taken for a ring. `ring` and `recursive_doubling` round every partial sum. `ranks` is a power of
-/// two.
-std::optional<double> simulated_error(const Exec& exec, const MethodSpec& method, Sum sum, int ranks,
-                                      std::uint64_t seed);
+/// controls and for reducers other than `rank_order`, `ring` and `recursive_doubling`: the order of `allreduce` is the
+/// library's. Each rank sends its share gradient / ranks in the format of the method. `rank_order` adds in 32 bits and
+/// rounds once; the other two round every partial sum. `ranks` is a power of two.
+std::optional<double> simulated_error(const Exec& exec, const MethodSpec& method, int ranks, std::uint64_t seed);
 
 }  // namespace gradcomp

@@ -17,9 +17,11 @@ struct Blocks {
 inline constexpr index_t block_alignment = 64;
 constexpr index_t aligned(index_t bytes) { return (bytes + block_alignment - 1) / block_alignment * block_alignment; }
 
+/// Whether elements are floats of 16 bits.
+constexpr bool is_half(DType type) { return type == DType::f16 || type == DType::bf16; }
+
 /// receive[i] = op over ranks of send[i], with the same bits on every rank; send == receive is allowed.
-/// Transport::sum() says how f16 and bf16 are added: in f32 in rank order and rounded once, or by the library's own
-/// rule.
+/// The order of additions is the library's, which may round sums of f16 and bf16 after every term.
 struct AllReduce {
   const void* send = nullptr;
   void* receive = nullptr;

@@ -62,7 +62,6 @@ class Counting final : public CountingTransport {
   int size() const override { return m_inner->size(); }
   int ranks_per_node() const override { return m_inner->ranks_per_node(); }
   std::string name() const override { return "counting/" + m_inner->name(); }
-  Sum sum() const override { return m_inner->sum(); }
   bool overlaps() const override { return m_inner->overlaps(); }
   bool concurrent() const override { return m_inner->concurrent(); }
 

@@ -210,7 +210,6 @@ class Queued final : public Transport {
   int size() const override { return m_queue->inner->size(); }
   int ranks_per_node() const override { return m_queue->inner->ranks_per_node(); }
   std::string name() const override { return "queued/" + m_queue->inner->name(); }
-  Sum sum() const override { return m_queue->inner->sum(); }
   bool overlaps() const override { return true; }
   bool concurrent() const override { return true; }
 

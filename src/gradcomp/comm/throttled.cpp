@@ -56,7 +56,6 @@ class Throttled final : public Transport {
   int size() const override { return m_inner->size(); }
   int ranks_per_node() const override { return m_inner->ranks_per_node(); }
   std::string name() const override { return "emulated(" + m_link->given->text() + ")/" + m_inner->name(); }
-  Sum sum() const override { return m_inner->sum(); }
   bool overlaps() const override { return true; }
   bool concurrent() const override { return m_inner->concurrent(); }
 

@@ -66,9 +66,6 @@ class Completion {
   std::shared_ptr<Operation> m_operation;
 };
 
-/// How 16-bit floats are added: in f32 in rank order and rounded once, or by the library's own rule.
-enum class Sum : std::uint8_t { rank_order, library };
-
 /// All ranks make collective calls in the same order, and messages between two ranks in any order. If a peer or the
 /// library fails, start(), test() or wait() throws Error on the rank that sees it, and main() aborts the job.
 class Transport {
@@ -80,8 +77,6 @@ class Transport {
   /// transport does not know.
   virtual int ranks_per_node() const { return 0; }
   virtual std::string name() const = 0;  ///< such as "mpi" or "emulated(100Mbit/s,50us)/mpi"
-  /// How 16-bit floats are added. name() tells the library's rule, so that results under both rules are not confused.
-  virtual Sum sum() const { return Sum::rank_order; }
   /// Whether start() returns before collective calls have ended, so that computation can hide them.
   virtual bool overlaps() const = 0;
   /// Whether another thread than the caller's may start collective calls (queued.hpp needs this).

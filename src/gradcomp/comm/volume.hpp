@@ -4,8 +4,7 @@
 // has blocks); a link is full duplex.
 //
 //   operation       algorithm                      sent by a rank              steps
-//   allreduce       ring (16 bit: all-to-all +     2 (P-1)/P b                 2 (P-1)
-//                   allgather, the same volume)
+//   allreduce       ring                           2 (P-1)/P b                 2 (P-1)
 //   allgather       ring                           (P-1) b                     P-1
 //   allgatherv      ring, after an allgather of    all blocks but the right    2 (P-1)
 //                   the sizes (8 bytes each)       neighbour's, + 8 (P-1)

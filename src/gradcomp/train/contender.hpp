@@ -25,12 +25,13 @@ struct Contender {
   std::optional<TuningCost> tuning = {};   ///< if the rate comes from a file
   std::optional<index_t> bucket_kib = {};  ///< 0: sizes that follow from the model; none: those of the job
   std::string bucket_sweep = {};           ///< where bucket_kib was timed, if the job has another link or strategy
+  Role role = role_of(spec);
 
   /// True for `no_exchange`: its replicas do not agree, and its step time is a bound.
-  bool is_bound() const { return spec.common.text("reducer") == "local"; }
+  bool is_bound() const { return role == Role::bound; }
 
   /// A dense control with any option counts as a method, because an option could make it slower.
-  Role role() const;
+  static Role role_of(const MethodSpec& spec);
 
   /// The canonical spec under which trials of its rate are kept: its own, but that of fp32 for all controls without
   /// options. They compute the same to a rounding of the mean, so what trials find between them is noise.

@@ -6,17 +6,18 @@
 
 namespace gradcomp::train {
 
-Contender::Role Contender::role() const {
+Contender::Role Contender::role_of(const MethodSpec& spec) {
   static const std::map<std::string, Role> dense = {{parse_method("fp32").canonical, Role::fp32},
                                                     {parse_method("fp16").canonical, Role::fp16},
                                                     {parse_method("bf16").canonical, Role::bf16}};
-  if (is_bound()) return Role::bound;
+  if (spec.compressor == nullptr) return Role::method;  // no spec yet
+  if (spec.common.text("reducer") == "local") return Role::bound;
   const auto found = dense.find(spec.canonical);
   return found == dense.end() ? Role::method : found->second;
 }
 
 std::string Contender::tuned_as() const {
-  return role() == Role::method ? spec.canonical : parse_method("fp32").canonical;
+  return role == Role::method ? spec.canonical : parse_method("fp32").canonical;
 }
 
 std::string to_string(Contender::Role role) {

@@ -25,7 +25,7 @@ const MethodResult* first_that(const std::vector<MethodResult>& results, const C
 
 /// fp32 without options.
 const MethodResult* reference_of(const std::vector<MethodResult>& results) {
-  return first_that(results, [](const auto& r) { return r.contender.role() == Contender::Role::fp32; });
+  return first_that(results, [](const auto& r) { return r.contender.role == Contender::Role::fp32; });
 }
 
 /// no_exchange.
@@ -75,7 +75,7 @@ std::string speed_up(const MethodResult& own, const std::vector<MethodResult>& r
   // With ranks that only serve, times are of as many samples as all take.
   const auto factor = [](const MethodResult& r) { return static_cast<double>(r.ranks) / r.workers; };
   const double scale = factor(*fp32) / factor(own);
-  const auto is_method = [](const MethodResult& r) { return r.contender.role() == Contender::Role::method; };
+  const auto is_method = [](const MethodResult& r) { return r.contender.role == Contender::Role::method; };
   const auto compared = is_method(own) ? std::count_if(results.begin(), results.end(), is_method) : 1;
   std::vector<double> logs;
   for (std::size_t b = 0; b < mine.size(); ++b) logs.push_back(std::log(scale * theirs[b] / mine[b]));
@@ -152,7 +152,7 @@ report::Row to_row(const std::vector<MethodResult>& results, std::size_t index, 
       .metric(r.metric.name, r.test_quality)
       .set("validation_quality", report::or_null(r.validation_quality))
       .set("validation_loss", report::or_null(r.validation_loss))
-      .set("role", to_string(r.contender.role()))
+      .set("role", to_string(r.contender.role))
       .set("lack", report::or_null(lack_of(r, reference_of(results))))
       .set("lack_allowed", r.metric.limit(options.quality_tolerance))
       .set("reference_quality", r.metric.enough(job.trivial, options.quality_tolerance))

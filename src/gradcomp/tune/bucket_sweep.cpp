@@ -43,26 +43,29 @@ void check_bucket_sweep(const train::Options& options) {
           options.strategy);
 }
 
-void take_buckets(std::vector<train::Contender>& contenders, const Rates& rates, const train::Options& options) {
+void take_forms(std::vector<train::Contender>& contenders, const Rates& rates, const train::Options& options) {
   if (!takes_bucket_size(options)) return;
-  const DenseBuckets buckets = rates.best_buckets();
+  const DenseForms forms = rates.best_forms();
   const std::optional<SweepConditions>& sweep = rates.bucket_sweep();
   const std::string elsewhere = !sweep ? "unknown" : *sweep == sweep_conditions(options) ? "" : sweep->text();
   for (train::Contender& c : contenders) {
-    const auto found = buckets.find(c.spec.compressor->info().name);
-    if (c.role() == train::Contender::Role::method || found == buckets.end()) continue;
-    c.bucket_kib = found->second;
+    const auto found = forms.find(c.spec.compressor->info().name);
+    if (c.role == train::Contender::Role::method || found == forms.end()) continue;
+    const std::string label = c.spec.label;
+    c.spec = parse_method(found->second.method);
+    c.spec.label = label;
+    c.bucket_kib = found->second.bucket_kib;
     c.bucket_sweep = elsewhere;
   }
 }
 
-void sweep_buckets(const Exec& exec, const train::Job& job, Rates& rates, const std::function<void()>& added) {
+void sweep_forms(const Exec& exec, const train::Job& job, Rates& rates, const std::function<void()>& added) {
   const train::Options options =
       sweep_options(job.options, period_of(job), job.links == nullptr ? 1 : job.links->count());
   const train::Job sweep{options, job.task, job.model, job.transport, job.control, nullptr, job.links};
-  for (const char* name : {"fp32", "fp16", "bf16"}) {
-    if (rates.has_buckets(name)) continue;
-    const MethodSpec spec = parse_method(name);
+  for (const std::string& method : dense_forms(job.links == nullptr)) {
+    if (rates.has_times(method)) continue;
+    const MethodSpec spec = parse_method(method);
     std::vector<train::Contender> contenders;
     for (const index_t kib : swept_kib) {
       contenders.push_back({spec, spec.learning_rate(options.learning_rate), {}, kib});
@@ -70,10 +73,10 @@ void sweep_buckets(const Exec& exec, const train::Job& job, Rates& rates, const 
     for (const train::MethodResult& result : train::compare(exec, sweep, contenders, [](const std::string&) {})) {
       if (result.diverged_at) {
         throw AgreedError(
-            fmt::format("the sweep of bucket sizes: {} diverged at step {} with learning rate {}; lower --lr", name,
+            fmt::format("the sweep of bucket sizes: {} diverged at step {} with learning rate {}; lower --lr", method,
                         *result.diverged_at, result.contender.learning_rate));
       }
-      rates.add_bucket(name, *result.contender.bucket_kib, result.mean_ms());
+      rates.add_time({method, *result.contender.bucket_kib}, result.mean_ms());
     }
     added();
   }

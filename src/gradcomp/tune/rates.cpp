@@ -30,6 +30,12 @@ index_t kib_of(const std::string& text, const std::string& what) {
   return *kib;
 }
 
+void check_form(const std::string& method, const std::string& what) {
+  const auto forms = dense_forms(true);
+  require(std::find(forms.begin(), forms.end(), method) != forms.end(), "{}: '{}' is no dense control; allowed: {}",
+          what, method, fmt::join(forms, ", "));
+}
+
 std::optional<SweepConditions> read_conditions(const report::Json& file) {
   if (!file.contains("bucket_sweep")) return std::nullopt;
   const report::Json& sweep = file.at("bucket_sweep");
@@ -40,6 +46,15 @@ std::optional<SweepConditions> read_conditions(const report::Json& file) {
 
 std::string SweepConditions::text() const {
   return fmt::format("{}, strategy {}", link.empty() ? "real link" : "link " + link, strategy);
+}
+
+std::vector<std::string> dense_forms(bool real_link) {
+  std::vector<std::string> forms;
+  for (const std::string control : {"fp32", "fp16", "bf16"}) {
+    forms.push_back(control);
+    if (real_link) forms.push_back(control + ":reducer=ring");
+  }
+  return forms;
 }
 
 SweepConditions sweep_conditions(const train::Options& options) { return {options.link, options.strategy}; }
@@ -89,8 +104,9 @@ Rates Rates::parse(const std::string& text, const std::string& path, train::Metr
     if (!to_tune) rates.m_sweep = swept;
     if (rates.m_sweep == swept) {
       for (const auto& [control, times] : buckets.items()) {
+        check_form(control, where);
         for (const auto& [kib, step_ms] : times.items()) {
-          rates.add_bucket(control, kib_of(kib, where), report::real_number(step_ms, where, 0, largest));
+          rates.add_time({control, kib_of(kib, where)}, report::real_number(step_ms, where, 0, largest));
         }
       }
     }
@@ -137,16 +153,18 @@ bool Rates::at_edge(const std::string& method) const {
   return !below || !above;
 }
 
-void Rates::add_bucket(const std::string& control, index_t kib, double step_ms) {
-  m_bucket_times[control][kib] = step_ms;
-}
+void Rates::add_time(const DenseForm& form, double step_ms) { m_bucket_times[form.method][form.bucket_kib] = step_ms; }
 
-DenseBuckets Rates::best_buckets() const {
-  DenseBuckets best;
-  for (const auto& [control, times] : m_bucket_times) {
-    best[control] = std::min_element(times.begin(), times.end(), [](const auto& a, const auto& b) {
-                      return a.second < b.second;
-                    })->first;
+DenseForms Rates::best_forms() const {
+  DenseForms best;
+  std::map<std::string, double> least;
+  for (const auto& [method, times] : m_bucket_times) {
+    const std::string control = method.substr(0, method.find(':'));
+    for (const auto& [kib, step_ms] : times) {
+      if (least.contains(control) && least[control] <= step_ms) continue;
+      least[control] = step_ms;
+      best[control] = {method, kib};
+    }
   }
   return best;
 }

@@ -42,13 +42,22 @@ struct SweepConditions {
 /// The conditions of a job.
 SweepConditions sweep_conditions(const train::Options& options);
 
-/// Bucket sizes in KiB of the dense controls by their names, found by timing; 0: sizes that follow from the model.
-using DenseBuckets = std::map<std::string, index_t>;
+/// In which form a dense control is fastest.
+struct DenseForm {
+  std::string method;      ///< the control's name, or this with `:reducer=ring`
+  index_t bucket_kib = 0;  ///< 0: sizes that follow from the model
+  bool operator==(const DenseForm&) const = default;
+};
+/// The methods that are timed, of each control: the library's allreduce, and over a real link our ring. An emulated
+/// link charges both alike.
+std::vector<std::string> dense_forms(bool real_link);
+/// By the names of the controls.
+using DenseForms = std::map<std::string, DenseForm>;
 
 class Rates {
  public:
   /// An empty set. `settings`: the options that a rate depends on, each a key of the file. `sweep`: the conditions
-  /// under which the bucket sizes of add_bucket() are timed.
+  /// under which the bucket sizes of add_time() are measured.
   Rates(train::Metric metric, report::Json settings, TrialShape shape, SweepConditions sweep = {});
 
   /// Reads a file. Throws Error naming the path if it is not such a file, and naming the option if the file was made
@@ -67,10 +76,11 @@ class Rates {
   /// Whether the best rate is the lowest or the highest that was tried, so that a better one may lie beyond.
   bool at_edge(const std::string& method) const;
 
-  /// The mean step time of a dense control in buckets of so many KiB; whether there are such times; the fastest sizes.
-  void add_bucket(const std::string& control, index_t kib, double step_ms);
-  bool has_buckets(const std::string& control) const { return m_bucket_times.contains(control); }
-  DenseBuckets best_buckets() const;
+  /// The mean step time of a dense control, as in DenseForm; whether there are times of this method in any bucket size;
+  /// the fastest forms.
+  void add_time(const DenseForm& form, double step_ms);
+  bool has_times(const std::string& method) const { return m_bucket_times.contains(method); }
+  DenseForms best_forms() const;
   /// The conditions of these times; nothing if an earlier version wrote the file, which did not say.
   const std::optional<SweepConditions>& bucket_sweep() const { return m_sweep; }
 
@@ -86,7 +96,7 @@ class Rates {
   report::Json m_settings;
   TrialShape m_shape;
   std::map<std::string, std::vector<Trial>> m_trials;               ///< by canonical spec
-  std::map<std::string, std::map<index_t, double>> m_bucket_times;  ///< by control and KiB
+  std::map<std::string, std::map<index_t, double>> m_bucket_times;  ///< by DenseForm
   std::optional<SweepConditions> m_sweep;                           ///< of m_bucket_times
 };
 

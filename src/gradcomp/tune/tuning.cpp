@@ -43,7 +43,7 @@ std::vector<train::Contender> tried(const std::vector<train::Contender>& contend
   std::vector<train::Contender> found;
   for (train::Contender c : contenders) {
     if (c.is_bound()) continue;
-    if (c.role() != train::Contender::Role::method) c.spec = parse_method("fp32");
+    if (c.role != train::Contender::Role::method) c.spec = parse_method("fp32");
     const bool known = std::any_of(found.begin(), found.end(),
                                    [&](const auto& other) { return other.spec.canonical == c.spec.canonical; });
     if (!known) found.push_back(std::move(c));

@@ -16,7 +16,7 @@ TEST(Contender, OnlyControlsWithoutOptionsHaveTheirRoles) {
       options, parse_methods("fp32,fp16:label=half,bf16,no_exchange,fp32:lr=1,fp16:strategy=synchronous,"
                              "bf16:rounding=stochastic,top_k:label=bf16"));
   std::vector<Role> roles;
-  for (const auto& c : all) roles.push_back(c.role());
+  for (const auto& c : all) roles.push_back(c.role);
   EXPECT_THAT(roles, testing::ElementsAre(Role::fp32, Role::fp16, Role::bf16, Role::bound, Role::method, Role::method,
                                           Role::method, Role::method));
 }
@@ -29,7 +29,7 @@ TEST(Contender, TheControlThatAccumulatesComesLast) {
   EXPECT_EQ(control().spec.label, "fp32:accumulate=4");
   EXPECT_EQ(control().spec.text, "fp32:strategy=accumulate:strategy.every=4");
   EXPECT_EQ(control().learning_rate, 0.05);
-  EXPECT_EQ(control().role(), Contender::Role::method);
+  EXPECT_EQ(control().role, Contender::Role::method);
   options.strategy = "synchronous";
   EXPECT_EQ(control().spec.text, "fp32:strategy=accumulate:strategy.every=4:strategy.overlap=off");
   options.strategy = "no_such";

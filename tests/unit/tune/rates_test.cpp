@@ -26,8 +26,8 @@ Rates example() {
   rates.add("a", {0.2, 0.5, 0.9, 2});
   rates.add("a", {0.4, std::nan(""), std::nan(""), 1});
   rates.add("b", {0.1, std::nan(""), std::nan(""), 1});
-  rates.add_bucket("fp32", 0, 5.5);
-  rates.add_bucket("fp32", 1024, 4.5);
+  rates.add_time({"fp32", 0}, 5.5);
+  rates.add_time({"fp32", 1024}, 4.5);
   return rates;
 }
 
@@ -48,7 +48,7 @@ TEST(Rates, SurviveTheFile) {
   const Rates read = Rates::parse(text, "f", Metric(), settings, shape, true);
   EXPECT_EQ(read.text(), text);
   EXPECT_TRUE(std::isnan(read.find("a", 0.4)->quality));
-  EXPECT_EQ(read.best_buckets(), (DenseBuckets{{"fp32", 1024}}));
+  EXPECT_EQ(read.best_forms(), (DenseForms{{"fp32", {"fp32", 1024}}}));
 }
 
 const SweepConditions real{"", "overlapped"}, slow{"100Mbit/s,50us", "overlapped"};
@@ -56,14 +56,14 @@ const SweepConditions real{"", "overlapped"}, slow{"100Mbit/s,50us", "overlapped
 /// The file of a job whose bucket sizes were timed over the real link.
 std::string swept_file() {
   Rates rates(Metric(), settings, shape, real);
-  rates.add_bucket("fp32", 1024, 4.5);
+  rates.add_time({"fp32", 1024}, 4.5);
   return rates.text();
 }
 
 TEST(Rates, TuningKeepsBucketTimesOfTheSameLinkAndStrategyOnly) {
   const std::string text = swept_file();
   const auto kept = [&](const std::string& file, const SweepConditions& job) {
-    return Rates::parse(file, "f", Metric(), settings, shape, true, job).has_buckets("fp32");
+    return Rates::parse(file, "f", Metric(), settings, shape, true, job).has_times("fp32");
   };
   EXPECT_TRUE(kept(text, real));
   EXPECT_FALSE(kept(text, slow));
@@ -77,8 +77,8 @@ TEST(Rates, ControlsSayIfTheirBucketsWereTimedElsewhere) {
   train::Options options;
   const auto said = [&](const std::string& file) {
     auto contenders = train::contenders(options, parse_methods("fp32,top_k"));
-    take_buckets(contenders, Rates::parse(file, "f", Metric(), settings, shape, false, sweep_conditions(options)),
-                 options);
+    take_forms(contenders, Rates::parse(file, "f", Metric(), settings, shape, false, sweep_conditions(options)),
+               options);
     EXPECT_EQ(contenders[0].bucket_kib, 1024);
     EXPECT_EQ(contenders[1].bucket_sweep, "") << "a method has the buckets of the job";
     return contenders[0].bucket_sweep;
@@ -144,10 +144,28 @@ TEST(Rates, ControlsAsTheyAreTakeTheirBestBuckets) {
   }
   rates.apply(contenders, "f");
   EXPECT_EQ(contenders[0].learning_rate, 0.7);
-  take_buckets(contenders, rates, options);
+  take_forms(contenders, rates, options);
   EXPECT_EQ(contenders[0].bucket_kib, 1024);
   EXPECT_EQ(contenders[1].bucket_kib, std::nullopt) << "it counts as a method";
   EXPECT_EQ(contenders[2].bucket_kib, std::nullopt);
+}
+
+TEST(Rates, AControlRunsAsTheRingWhereThisIsFaster) {
+  const train::Options options;
+  auto contenders = train::contenders(options, parse_methods("fp32,fp16:label=half,no_exchange"));
+  Rates rates = example();
+  rates.add_time({"fp16", 256}, 3.5);
+  rates.add_time({"fp16:reducer=ring", 0}, 2.5);
+  rates.add_time({"fp32:reducer=ring", 0}, 4.75);
+  take_forms(contenders, Rates::parse(rates.text(), "f", Metric(), settings, shape, false), options);
+  EXPECT_EQ(contenders[0].spec.canonical, parse_method("fp32").canonical);
+  EXPECT_EQ(contenders[0].bucket_kib, 1024);
+  EXPECT_EQ(contenders[1].spec.canonical, parse_method("fp16:reducer=ring").canonical);
+  EXPECT_EQ(contenders[1].bucket_kib, 0);
+  EXPECT_EQ(contenders[1].spec.label, "half");
+  EXPECT_EQ(contenders[1].role, train::Contender::Role::fp16) << "it remains the control";
+  EXPECT_EQ(contenders[1].tuned_as(), parse_method("fp32").canonical);
+  EXPECT_TRUE(contenders[2].is_bound());
 }
 
 TEST(Rates, NoControlTakesABucketSizeThatItsStrategyReplaces) {
@@ -155,7 +173,7 @@ TEST(Rates, NoControlTakesABucketSizeThatItsStrategyReplaces) {
   const auto taken = [&](const std::string& strategy) {
     options.strategy = strategy;
     auto contenders = train::contenders(options, parse_methods("fp32"));
-    take_buckets(contenders, example(), options);
+    take_forms(contenders, example(), options);
     return contenders[0].bucket_kib.has_value();
   };
   for (const char* strategy : {"overlapped", "synchronous", "priority", "accumulate", "local", "priority:credit=4"}) {
@@ -240,6 +258,8 @@ TEST(Rates, RefuseWhatATuningDoesNotWrite) {
     EXPECT_THAT(with([&](report::Json& file) { file["bucket_step_ms"] = {{"fp32", {{kib, 1.0}}}}; }),
                 testing::HasSubstr(fmt::format("the bucket size '{}' is not allowed", kib)));
   }
+  EXPECT_THAT(with([&](report::Json& file) { file["bucket_step_ms"] = {{"top_k", {{"0", 1.0}}}}; }),
+              testing::HasSubstr("'top_k' is no dense control; allowed: fp32, fp32:reducer=ring, fp16"));
   EXPECT_THAT(refusal(std::string(100000, '['), settings, shape, true), testing::HasSubstr("more than 100 levels"));
 }
 
@@ -248,7 +268,7 @@ TEST(Rates, OfBucketSizesAloneLeaveTheLearningRates) {
   auto contenders = train::contenders(options, parse_methods("fp32,top_k:lr=0.3"));
   const Rates rates = Rates::parse(swept_file(), "f", Metric(), settings, {}, false);
   rates.apply(contenders, "f");
-  take_buckets(contenders, rates, options);
+  take_forms(contenders, rates, options);
   EXPECT_EQ(contenders[0].learning_rate, options.learning_rate);
   EXPECT_EQ(contenders[0].bucket_kib, 1024);
   EXPECT_EQ(contenders[1].learning_rate, 0.3);

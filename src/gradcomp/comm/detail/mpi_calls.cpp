@@ -27,11 +27,10 @@ void in_chunks(index_t count, index_t limit, F f) {
 
 }  // namespace
 
-void MpiCalls::allreduce(const void* send, void* receive, index_t count, DType type, ReduceOp op) const {
-  const MPI_Op mpi = mpi_op(op);
+void MpiCalls::allreduce(const void* send, void* receive, index_t count, DType type, MPI_Op op) const {
   in_chunks(count, limit, [&](index_t first, int n) {
     const void* from = send == receive ? MPI_IN_PLACE : at(send, first, type);
-    check_mpi(MPI_Allreduce(from, at(receive, first, type), n, mpi_type(type), mpi, comm), "MPI_Allreduce");
+    check_mpi(MPI_Allreduce(from, at(receive, first, type), n, mpi_type(type), op, comm), "MPI_Allreduce");
   });
 }
 
@@ -78,18 +77,17 @@ void MpiCalls::alltoallv(const std::byte* send, const index_t* send_bytes, const
   }
 }
 
-void MpiCalls::reduce_scatter(const void* send, void* receive, index_t count, DType type, ReduceOp op) const {
-  const MPI_Op mpi = mpi_op(op);
+void MpiCalls::reduce_scatter(const void* send, void* receive, index_t count, DType type, MPI_Op op) const {
   if (count * size <= limit) {
-    check_mpi(MPI_Reduce_scatter_block(send, receive, static_cast<int>(count), mpi_type(type), mpi, comm),
+    check_mpi(MPI_Reduce_scatter_block(send, receive, static_cast<int>(count), mpi_type(type), op, comm),
               "MPI_Reduce_scatter_block");
     return;
   }
   for (int root = 0; root < size; ++root) {
     in_chunks(count, limit, [&](index_t first, int n) {
-      check_mpi(MPI_Reduce(at(send, root * count + first, type), at(receive, first, type), n, mpi_type(type), mpi, root,
-                           comm),
-                "MPI_Reduce");
+      check_mpi(
+          MPI_Reduce(at(send, root * count + first, type), at(receive, first, type), n, mpi_type(type), op, root, comm),
+          "MPI_Reduce");
     });
   }
 }

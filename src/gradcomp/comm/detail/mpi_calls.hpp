@@ -13,7 +13,7 @@ struct MpiCalls {
   index_t limit = index_t{1} << 30;  ///< elements per MPI call; tests lower it
   bool on_device = false;            ///< the data of calls may be in device memory, which the host must not touch
 
-  void allreduce(const void* send, void* receive, index_t count, DType type, ReduceOp op) const;
+  void allreduce(const void* send, void* receive, index_t count, DType type, MPI_Op op) const;
   /// `receive` gets `size` blocks of `count` elements.
   void allgather(const void* send, void* receive, index_t count, DType type) const;
   /// Block r (bytes[r] long) arrives at receive + offset[r]; `send` is this rank's block, which may be there already.
@@ -21,7 +21,7 @@ struct MpiCalls {
   /// Pairwise exchange: the part of `send` at send_offset[r] goes to rank r. Sizes and offsets are in bytes.
   void alltoallv(const std::byte* send, const index_t* send_bytes, const index_t* send_offset, std::byte* receive,
                  const index_t* receive_bytes, const index_t* receive_offset) const;
-  void reduce_scatter(const void* send, void* receive, index_t count, DType type, ReduceOp op) const;
+  void reduce_scatter(const void* send, void* receive, index_t count, DType type, MPI_Op op) const;
   void broadcast(void* data, index_t count, DType type, int root) const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// DType and ReduceOp in MPI's terms.
+// DType in MPI's terms.
 #include <mpi.h>
 
 #include "gradcomp/core/error.hpp"
@@ -25,20 +25,6 @@ inline MPI_Datatype mpi_type(DType type) {
       return MPI_UINT8_T;
   }
   throw Error("mpi: unknown type of elements");
-}
-
-inline MPI_Op mpi_op(ReduceOp op) {
-  switch (op) {
-    case ReduceOp::sum:
-      return MPI_SUM;
-    case ReduceOp::max:
-      return MPI_MAX;
-    case ReduceOp::min:
-      return MPI_MIN;
-    case ReduceOp::bor:
-      return MPI_BOR;
-  }
-  throw Error("mpi: unknown reduction");
 }
 
 }  // namespace gradcomp::comm

@@ -22,10 +22,9 @@ Blocks blocks_of(const AllToAll& call, int ranks) {
 
 }  // namespace
 
-NcclCalls::NcclCalls(NcclComm& comm, MPI_Comm host, int rank, int ranks, Sum sum, GatherWay way)
+NcclCalls::NcclCalls(NcclComm& comm, MPI_Comm host, int rank, int ranks, GatherWay way)
     : m_comm(comm),
       m_host(comm, host, ranks),
-      m_sum(sum),
       m_rank(rank),
       m_ranks(ranks),
       m_gather(comm, m_host, rank, ranks, way),
@@ -52,8 +51,8 @@ void NcclCalls::carry(std::span<const Call> together, std::span<Found> found) {
 }
 
 bool NcclCalls::takes_more(const Call& call) const {
-  if (const auto* reduce = std::get_if<AllReduce>(&call)) return is_ours(reduce->type, reduce->op, m_sum);
-  if (const auto* scatter = std::get_if<ReduceScatter>(&call)) return is_ours(scatter->type, scatter->op, m_sum);
+  if (const auto* reduce = std::get_if<AllReduce>(&call)) return is_ours(reduce->type, reduce->op);
+  if (const auto* scatter = std::get_if<ReduceScatter>(&call)) return is_ours(scatter->type, scatter->op);
   return false;
 }
 

@@ -12,7 +12,7 @@ namespace gradcomp::comm {
 class NcclCalls {
  public:
   /// `host`: the MPI communicator of the same ranks, which exchanges sizes.
-  NcclCalls(NcclComm& comm, MPI_Comm host, int rank, int ranks, Sum sum, GatherWay way);
+  NcclCalls(NcclComm& comm, MPI_Comm host, int rank, int ranks, GatherWay way);
 
   /// Begins the collective calls among `together`: first, in one group, those that NCCL has; then, one by one, those
   /// that take several groups. If blocks do not fit, all ranks throw Error before any call has begun.
@@ -41,7 +41,6 @@ class NcclCalls {
 
   NcclComm& m_comm;
   NcclHostGather m_host;
-  Sum m_sum;
   int m_rank, m_ranks;
   NcclGather m_gather;
   NcclReduce m_reduce;

@@ -1,9 +1,7 @@
 #pragma once
-// Reductions that NCCL does not have, or has with other rules: bitwise or; sums of 16-bit floats that are formed in f32
-// in rank order and rounded once; maximum and minimum of 16-bit floats in which a NaN stays a NaN. The terms go to the
-// owner of each block (detail/blocks.hpp), where a kernel combines them in rank order; broadcasts distribute the
-// blocks.
-#include <cstdint>
+// Reductions that NCCL does not have, or has with other rules: bitwise or; maximum and minimum of 16-bit floats in
+// which a NaN stays a NaN. The terms go to the owner of each block (detail/blocks.hpp), where a kernel combines them;
+// broadcasts distribute the blocks.
 #include <vector>
 
 #include "gradcomp/comm/call.hpp"
@@ -12,7 +10,7 @@
 namespace gradcomp::comm {
 
 /// Whether NcclReduce carries such a call, and not NCCL itself.
-bool is_ours(DType type, ReduceOp op, Sum sum);
+bool is_ours(DType type, ReduceOp op);
 
 class NcclReduce {
  public:

@@ -3,10 +3,9 @@
 #include <algorithm>
 
 #include "gradcomp/comm/detail/copy.hpp"
-#include "gradcomp/comm/detail/half_reduce.hpp"
 #include "gradcomp/comm/detail/mpi_calls.hpp"
-#include "gradcomp/comm/detail/mpi_half.hpp"
 #include "gradcomp/comm/detail/mpi_nodes.hpp"
+#include "gradcomp/comm/detail/mpi_ops.hpp"
 #include "gradcomp/comm/detail/place.hpp"
 #include "gradcomp/comm/detail/point_to_point.hpp"
 #include "gradcomp/comm/detail/staging.hpp"
@@ -152,15 +151,8 @@ class Mpi final : public Transport {
   }
   void carry_one(const Exec& exec, const AllReduce& c, Found&) {
     const index_t bytes = c.count * size_of(c.type);
-    const bool half = is_half(c.type);  // 16-bit terms are combined on the host
-    staged(exec, m_stage || (half && !device_is_host), c.send, bytes, c.receive, bytes,
-           [&](const void* from, void* to) {
-             if (half) {
-               m_half.allreduce(m_calls, from, to, c.count, c.type, c.op);
-             } else {
-               m_calls.allreduce(from, to, c.count, c.type, c.op);
-             }
-           });
+    staged(exec, stages_sums(c.type), c.send, bytes, c.receive, bytes,
+           [&](const void* from, void* to) { m_calls.allreduce(from, to, c.count, c.type, m_ops.of(c.type, c.op)); });
   }
   void carry_one(const Exec& exec, const AllGather& c, Found&) {
     const index_t bytes = c.count * size_of(c.type);
@@ -189,15 +181,9 @@ class Mpi final : public Transport {
   void carry_one(const Exec& exec, const AllToAllV& c, Found& found);
   void carry_one(const Exec& exec, const ReduceScatter& c, Found&) {
     const index_t block = c.count * size_of(c.type);
-    const bool half = is_half(c.type);
-    staged(exec, m_stage || (half && !device_is_host), c.send, block * size(), c.receive, block,
-           [&](const void* from, void* to) {
-             if (half) {
-               m_half.reduce_block(m_calls, from, to, c.count * size(), c.type, c.op);
-             } else {
-               m_calls.reduce_scatter(from, to, c.count, c.type, c.op);
-             }
-           });
+    staged(exec, stages_sums(c.type), c.send, block * size(), c.receive, block, [&](const void* from, void* to) {
+      m_calls.reduce_scatter(from, to, c.count, c.type, m_ops.of(c.type, c.op));
+    });
   }
   void carry_one(const Exec& exec, const Broadcast& c, Found&) {
     const index_t bytes = c.count * size_of(c.type);
@@ -209,6 +195,9 @@ class Mpi final : public Transport {
   void carry_one(const Exec&, const Barrier&, Found&) { check_mpi(MPI_Barrier(m_calls.comm), "MPI_Barrier"); }
   void carry_one(const Exec&, const Send&, Found&) {}
   void carry_one(const Exec&, const Receive&, Found&) {}
+
+  /// 16-bit floats are combined on the host.
+  bool stages_sums(DType type) const { return m_stage || (is_half(type) && !device_is_host); }
 
   template <class F>
   void staged(const Exec& exec, bool stage, const void* send, index_t send_bytes, void* receive, index_t receive_bytes,
@@ -223,7 +212,7 @@ class Mpi final : public Transport {
   bool m_stage = false;
   int m_per_node = 0;
   Staging m_staging;
-  HalfReduction m_half;
+  MpiOps m_ops;
   std::unique_ptr<Transport> m_alone;
   OperationPool<MpiCallsUnderWay> m_pool;
 };

@@ -68,7 +68,7 @@ class Nccl final : public Transport {
     check_mpi(MPI_Comm_set_errhandler(m_host, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     m_messages = make_mpi(comm, m_options.messages);
     m_comm = std::make_shared<NcclComm>(m_host, options.limit_seconds);
-    m_calls = std::make_unique<NcclCalls>(*m_comm, m_host, rank(), size(), options.sum, options.allgatherv);
+    m_calls = std::make_unique<NcclCalls>(*m_comm, m_host, rank(), size(), options.allgatherv);
   }
   ~Nccl() override {
     if (m_comm->alive()) {
@@ -81,11 +81,7 @@ class Nccl final : public Transport {
   int rank() const override { return m_messages->rank(); }
   int size() const override { return m_messages->size(); }
   int ranks_per_node() const override { return m_messages->ranks_per_node(); }
-  std::string name() const override {
-    return fmt::format("nccl(sum={},messages={})", sum() == Sum::library ? "library" : "rank_order",
-                       m_messages->name());
-  }
-  Sum sum() const override { return m_options.sum; }
+  std::string name() const override { return fmt::format("nccl(messages={})", m_messages->name()); }
   bool overlaps() const override { return true; }
   bool concurrent() const override { return false; }
 
@@ -149,8 +145,7 @@ class Nccl final : public Transport {
 
 NcclOptions options_of(const ParameterValues& options) {
   NcclOptions chosen;
-  const std::string &sum = options.text("sum"), &way = options.text("allgatherv"), &aware = options.text("gpu_aware");
-  if (sum == "rank_order") chosen.sum = Sum::rank_order;
+  const std::string &way = options.text("allgatherv"), &aware = options.text("gpu_aware");
   if (way == "padded") chosen.allgatherv = GatherWay::padded;
   if (way == "broadcast") chosen.allgatherv = GatherWay::broadcast;
   if (way == "send_recv") chosen.allgatherv = GatherWay::send_recv;
@@ -170,10 +165,7 @@ std::unique_ptr<Transport> make_nccl(MPI_Comm comm, const NcclOptions& options) 
 TransportEntry transports::nccl() {
   return {"nccl",
           "NCCL or RCCL, one rank per device; messages between two ranks over MPI",
-          {Parameter::choice("sum", "library", {"library", "rank_order"},
-                             "how 16-bit floats are added; library: by its own rule; rank_order: in f32 in rank order, "
-                             "rounded once"),
-           Parameter::choice("allgatherv", "auto", {"auto", "padded", "broadcast", "send_recv"},
+          {Parameter::choice("allgatherv", "auto", {"auto", "padded", "broadcast", "send_recv"},
                              "how blocks of unequal sizes are exchanged; auto: the fastest way, measured at first use"),
            Parameter::choice("gpu_aware", "auto", {"auto", "on", "off"},
                              "whether MPI receives device pointers; auto: if the library says that it supports them"),

@@ -5,7 +5,6 @@
 //
 // start() enqueues on the calling thread. It waits on the host only for the sizes of an AllGatherV or AllToAllV, and
 // when `allgatherv=auto` measures. order() lets the device wait. Times come as events (Operation::take_events()).
-// 16-bit floats are added by NCCL's own rule, or in rank order (detail/nccl_reduce.hpp); name() says which.
 // An asynchronous error of NCCL, abandon(), or a call that does not end within the limit, aborts the communicator:
 // threads that wait for the device go on, and the next use of the transport throws Error.
 #include "gradcomp/comm/detail/nccl_gather.hpp"
@@ -15,14 +14,13 @@
 namespace gradcomp {
 
 struct NcclOptions {
-  Sum sum = Sum::library;
   comm::GatherWay allgatherv = comm::GatherWay::automatic;
   MpiOptions messages;       ///< of the messages between two ranks
   double limit_seconds = 0;  ///< seconds from the start of a call to its end; 0: no limit but that of limit()
 };
 
 /// Collective. A transport between the ranks of `comm`, which remains the caller's. name(): such as
-/// "nccl(sum=library,messages=mpi)". Throws AgreedError if two ranks share a device.
+/// "nccl(messages=mpi)". Throws AgreedError if two ranks share a device.
 std::unique_ptr<Transport> make_nccl(MPI_Comm comm, const NcclOptions& options = {});
 
 namespace transports {

@@ -1,8 +1,8 @@
 #pragma once
 // Our own allreduces: summable messages travel in hops between two ranks and are combined on the way. 16-bit floats are
-// rounded in every hop, as in a library's ring, whereas `allreduce` over MPI rounds once. A hop may carry 32-bit values
-// in 16 or 8 bits: sums are then formed in 32 bits and rounded where they are sent. A rank that sends a final part
-// keeps the rounded values that the others get.
+// rounded in every hop, as in a library's ring, whereas `rank_order` rounds once. A hop may carry 32-bit values in 16
+// or 8 bits: sums are then formed in 32 bits and rounded where they are sent. A rank that sends a final part keeps the
+// rounded values that the others get.
 #include <string>
 #include <vector>
 

@@ -23,7 +23,7 @@ class Allreduce final : public Reducer {
 ReducerEntry allreduce() {
   ReducerEntry entry;
   entry.name = "allreduce";
-  entry.summary = "adds messages over all ranks; the transport decides how 16-bit values are added";
+  entry.summary = "adds messages over all ranks; the library of the transport decides in which order";
   entry.refusal = refuses_unsummable;
   entry.make = [](const ReducerSetup& setup) { return std::make_unique<Allreduce>(setup); };
   return entry;

@@ -3,7 +3,7 @@
 // part is reduced on its way round; in the second half the results go round (Patarasuk & Yuan, Bandwidth optimal
 // all-reduce algorithms for clusters of workstations, JPDC 2009). A rank sends 2 (P - 1) / P of the message. The terms
 // are added in the order of the ring, from another rank on for each part. With 16-bit floats it shows what a library's
-// ring does to a gradient: P - 1 roundings of a sum, whereas `allreduce` has one.
+// ring does to a gradient: P - 1 roundings of a sum, whereas `rank_order` has one.
 #include "gradcomp/exchange/detail/hops.hpp"
 
 namespace gradcomp::reducers {

@@ -52,26 +52,70 @@ void combine_wholes(const Exec& exec, ReduceOp op, const void* first, const void
       KOKKOS_LAMBDA(index_t i, const Two<T>& x) { out[i] = combine_whole(op, x.a, x.b); });
 }
 
-void combine(const Exec& exec, DType type, ReduceOp op, const void* first, const void* second, index_t count,
-             void* into) {
-  const bool floats = type == DType::f32 || type == DType::f16 || type == DType::bf16;
-  require(!floats || op != ReduceOp::bor, "combine: floats have no bitwise or; allowed: sum, max, min");
+template <class Format, class Code>
+void combine_float_terms(const Exec& exec, ReduceOp op, const void* terms, int ranks, index_t count, void* into) {
+  const auto* from = static_cast<const Code*>(terms);
+  auto* out = static_cast<Code*>(into);
+  Kokkos::parallel_for(
+      "gradcomp::kernels::combine_float_terms", IndexRange(exec, 0, count), KOKKOS_LAMBDA(const index_t i) {
+        float value = Format::decode(from[i]);
+        for (int t = 1; t < ranks; ++t) value = combine(op, value, Format::decode(from[t * count + i]));
+        out[i] = Format::encode(value);
+      });
+}
+
+template <class T>
+void combine_whole_terms(const Exec& exec, ReduceOp op, const void* terms, int ranks, index_t count, void* into) {
+  const auto* from = static_cast<const T*>(terms);
+  auto* out = static_cast<T*>(into);
+  Kokkos::parallel_for(
+      "gradcomp::kernels::combine_whole_terms", IndexRange(exec, 0, count), KOKKOS_LAMBDA(const index_t i) {
+        T value = from[i];
+        for (int t = 1; t < ranks; ++t) value = combine_whole(op, value, from[t * count + i]);
+        out[i] = value;
+      });
+}
+
+/// f(format or type) for the elements of a call.
+template <class Floats, class Wholes>
+void with_type(DType type, ReduceOp op, const Floats& floats, const Wholes& wholes) {
+  require(op != ReduceOp::bor || (type != DType::f32 && type != DType::f16 && type != DType::bf16),
+          "combine: floats have no bitwise or; allowed: sum, max, min");
   switch (type) {
     case DType::f32:
-      return combine_floats<Single, float>(exec, op, first, second, count, into);
+      return floats(Single(), float());
     case DType::f16:
-      return combine_floats<Half, std::uint16_t>(exec, op, first, second, count, into);
+      return floats(Half(), std::uint16_t());
     case DType::bf16:
-      return combine_floats<Bfloat, std::uint16_t>(exec, op, first, second, count, into);
+      return floats(Bfloat(), std::uint16_t());
     case DType::i8:
-      return combine_wholes<std::int8_t>(exec, op, first, second, count, into);
+      return wholes(std::int8_t());
     case DType::u8:
-      return combine_wholes<std::uint8_t>(exec, op, first, second, count, into);
+      return wholes(std::uint8_t());
     case DType::i32:
-      return combine_wholes<std::int32_t>(exec, op, first, second, count, into);
+      return wholes(std::int32_t());
     case DType::i64:
-      return combine_wholes<std::int64_t>(exec, op, first, second, count, into);
+      return wholes(std::int64_t());
   }
+}
+
+void combine(const Exec& exec, DType type, ReduceOp op, const void* first, const void* second, index_t count,
+             void* into) {
+  with_type(
+      type, op,
+      [&]<class Format, class Code>(Format, Code) {
+        combine_floats<Format, Code>(exec, op, first, second, count, into);
+      },
+      [&]<class T>(T) { combine_wholes<T>(exec, op, first, second, count, into); });
+}
+
+void combine_terms(const Exec& exec, DType type, ReduceOp op, const void* terms, int ranks, index_t count, void* into) {
+  with_type(
+      type, op,
+      [&]<class Format, class Code>(Format, Code) {
+        combine_float_terms<Format, Code>(exec, op, terms, ranks, count, into);
+      },
+      [&]<class T>(T) { combine_whole_terms<T>(exec, op, terms, ranks, count, into); });
 }
 
 }  // namespace gradcomp::kernels
