@@ -20,6 +20,7 @@ TrainingJob::TrainingJob(const train::Options& o, const MpiSession& session)
   const double slowed_by = o.link.empty() ? 1 : train::ranks_per_core(*control, machine_info(true));
   run_collectively(*control, [&] {
     const auto methods = parse_methods(o.method_list());
+    if (!counted_interface().empty()) bytes_sent_over(counted_interface());  // throws if there is no such interface
     if (!o.link.empty()) {
       links = std::make_unique<train::EmulatedLinks>(o.link, slowed_by);
       train::check_links(o, *links);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "gradcomp/comm/mpi_session.hpp"
+#include "gradcomp/measure/interface_bytes.hpp"
 #include "gradcomp/nn/model.hpp"
 #include "gradcomp/train/contender.hpp"
 #include "gradcomp/train/job.hpp"
@@ -22,6 +23,6 @@ struct TrainingJob {
   /// The job for the trainers. `options`: those of the constructor, or of one of its seeds.
   gradcomp::train::Job job(const gradcomp::train::Options& options,
                            gradcomp::train::JobEnergy* energy = nullptr) const {
-    return {options, *task, *model, *carrier, *control, energy, links.get()};
+    return {options, *task, *model, *carrier, *control, energy, links.get(), gradcomp::counted_interface()};
   }
 };

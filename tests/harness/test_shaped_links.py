@@ -171,3 +171,25 @@ def test_nothing_is_left_of_an_interrupted_job(tmp_path, number):
     while alive() and time.monotonic() < end:
         time.sleep(0.1)
     assert not alive() and not list(tmp_path.iterdir())
+
+
+@needs_links
+@pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")
+def test_trainings_record_what_the_kernel_counted_beside_what_was_computed(tmp_path):
+    """TCP, IP and Ethernet add 66 bytes to 1,448, and acknowledgements as much again where messages are short."""
+    words = ("gradcomp-train", "--model", "resnet8", "--data", "shapetex10:train=64:test=32", "--batch", 4, "--steps", 6, "--methods",
+             "fp32,qsgd", "--no-controls", "--output", tmp_path / "result.json")
+    done = run("--rate", "200mbit", "--", *words)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))["benchmarks"]
+    assert [row["label"] for row in rows] == ["fp32", "qsgd"]
+    for row in rows:
+        assert 1.03 < row["counted_bytes"] / row["wire_bytes"] < 1.3, row["label"]
+
+
+@pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")
+def test_an_unknown_interface_is_one_line():
+    words = (f"{BIN}/gradcomp-train", "--model", "resnet8", "--data", "shapetex10:train=64:test=32", "--batch", "4", "--steps", "1")
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=os.environ | {"GRADCOMP_INTERFACE": "no0"})
+    assert done.returncode == 1 and done.stderr.count("\n") == 1, done.stderr
+    assert "GRADCOMP_INTERFACE=no0: the kernel counts no interface of this name" in done.stderr

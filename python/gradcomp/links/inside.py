@@ -74,6 +74,7 @@ def environment(job, cores):
     threads = job["threads"] or max(1, cores // ranks)
     found = os.environ | {
         "OMP_NUM_THREADS": str(threads), "OMP_PROC_BIND": "false", "GRADCOMP_SHAPED_LINK": Rate(job["bits"]).text,
+        "GRADCOMP_INTERFACE": "eth0",
         "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "sm,tcp,self", "OMPI_MCA_btl_tcp_if_include": "10.77.0.0/24",
         # otherwise Open MPI carries the two directions of an exchange one after the other, and dense seems twice as slow as it is
         "OMPI_MCA_btl_tcp_flags": "send",

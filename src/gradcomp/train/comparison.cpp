@@ -36,20 +36,20 @@ std::vector<MethodResult> compare(const Exec& exec, const Job& job, const std::v
     const index_t link = job.links == nullptr ? 0 : job.links->choose(begin / block);
     for (std::size_t m = 0; m < trainers.size(); ++m) {
       trainers[m]->over_link(link);
-      trainers[m]->begin_energy();
+      trainers[m]->begin_counting();
       for (index_t step = begin; step < end; ++step) {
         progress(contenders[m].spec.label);
         if (trainers[m]->ended()) continue;
         trainers[m]->step(exec, step == begin && first_is_untimed(end - begin, trainers[m]->period()));
         if (!trainers[m]->ended() && ((step + 1) % interval == 0 || step + 1 == steps)) {
           trainers[m]->meet(exec);
-          trainers[m]->end_energy();
+          trainers[m]->end_counting();
           trainers[m]->evaluate(exec);
-          trainers[m]->begin_energy();
+          trainers[m]->begin_counting();
         }
       }
       trainers[m]->meet(exec);
-      trainers[m]->end_energy();
+      trainers[m]->end_counting();
     }
     if (checkpoints != nullptr) checkpoints->save(exec, job.control, trainers, begin, end);
     begin = end;

@@ -18,6 +18,8 @@ struct Job {
   JobEnergy* energy = nullptr;     ///< null if energy is not counted
   EmulatedLinks* links = nullptr;  ///< null if the link is real
 
+  std::string interface = {};  ///< of which the kernel counts the sent bytes (interface_bytes.hpp); empty: none
+
   int dedicated_ranks = 0;  ///< Strategy::dedicated_ranks() of the trainer's strategy
 
   /// Number of ranks that train on batches and evaluate.

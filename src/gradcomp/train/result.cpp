@@ -175,6 +175,7 @@ report::Row to_row(const std::vector<MethodResult>& results, std::size_t index, 
         .set("moved_bytes", r.sampling->moved_bytes);
   }
   if (r.staleness) row.set("staleness_mean", r.staleness->mean).set("staleness_max", r.staleness->max);
+  if (r.counted_bytes) row.set("counted_bytes", *r.counted_bytes);
   if (r.joules_per_step) row.set("joules_per_step", *r.joules_per_step);
   if (r.contender.bucket_kib) row.set("bucket_kib", *r.contender.bucket_kib);
   if (!r.contender.bucket_sweep.empty()) row.set("bucket_sweep", r.contender.bucket_sweep);

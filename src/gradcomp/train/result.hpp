@@ -54,6 +54,7 @@ struct MethodResult {
   bool replicas_equal = true;
   std::optional<Sampling> sampling;       ///< if batches are drawn by importance
   std::optional<Staleness> staleness;     ///< with servers
+  std::optional<double> counted_bytes;    ///< per step: what the kernel counted on the interface of the job
   std::optional<double> joules_per_step;  ///< of all devices of the job; evaluations excluded
   std::uint64_t parameters_hash = 0;      ///< of this rank's parameters at the end
 

@@ -40,10 +40,11 @@ class Trainer {
   /// The number of the emulated link that the steps from now on run over.
   void over_link(index_t number) { m_link = number; }
 
-  /// The energy of the steps from begin_energy() to end_energy() is this method's. Whole blocks: counters move ten
-  /// times a second (NVML) to a thousand times (RAPL). Without a meter in the job nothing happens.
-  void begin_energy();
-  void end_energy();
+  /// The energy and the bytes that the machine counts from begin_counting() to end_counting() are this method's. Whole
+  /// blocks: counters of energy move ten times a second (NVML) to a thousand times (RAPL). Nothing happens without a
+  /// meter, or without an interface, in the job.
+  void begin_counting();
+  void end_counting();
 
   /// Steps from one exchange to the next.
   index_t period() const { return m_result.period; }
@@ -82,6 +83,7 @@ class Trainer {
     Reached reached;
     double joules = 0;                                       ///< that this rank counted in energy_steps
     index_t energy_steps = 0;                                ///< steps of which the energy is known
+    index_t counted_bytes = 0, counted_steps = 0;            ///< that this rank's interface sent; in so many steps
     index_t stale_pushes = 0, staleness = 0, max_stale = 0;  ///< that this rank's server applied: sum and maximum
     bool replicas_equal = true, target_reached = false;
   };
@@ -96,6 +98,7 @@ class Trainer {
   nn::Loss evaluate_on(const Exec& exec, data::Split split);
   void check_replicas(const Exec& exec);
   std::optional<double> joules_per_step();
+  std::optional<double> counted_bytes_per_step();
   void reshard(const Exec& exec);
   void count(const StepReport& report);
   void add_waiting();
@@ -125,7 +128,8 @@ class Trainer {
   double m_period_s = 0;          ///< time of the steps of this period
   bool m_period_untimed = false;  ///< whether the steps of this period are not timed
   std::optional<double> m_joules_begin;
-  index_t m_energy_begin = 0;  ///< the step at which m_joules_begin was read
+  index_t m_count_begin = 0;  ///< the step at which counters were read
+  index_t m_bytes_begin = 0;
   Counters m_now;
 };
 

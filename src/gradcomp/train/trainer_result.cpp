@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "gradcomp/comm/over_ranks.hpp"
+#include "gradcomp/measure/interface_bytes.hpp"
 #include "gradcomp/train/exposed.hpp"
 #include "gradcomp/train/trainer.hpp"
 
@@ -47,18 +48,24 @@ void Trainer::evaluate(const Exec& exec) {
   m_now.loss = {};
 }
 
-void Trainer::begin_energy() {
-  if (m_job.energy == nullptr) return;
-  m_joules_begin = m_job.energy->joules();
-  m_energy_begin = m_now.step;
+void Trainer::begin_counting() {
+  m_count_begin = m_now.step;
+  if (m_job.energy != nullptr) m_joules_begin = m_job.energy->joules();
+  if (!m_job.interface.empty()) m_bytes_begin = bytes_sent_over(m_job.interface);
 }
 
-void Trainer::end_energy() {
-  if (m_job.energy == nullptr || !m_joules_begin || m_now.step == m_energy_begin) return;
-  const auto joules = m_job.energy->joules();
-  if (!joules) return;
-  m_now.joules += *joules - *m_joules_begin;
-  m_now.energy_steps += m_now.step - m_energy_begin;
+void Trainer::end_counting() {
+  const index_t steps = m_now.step - m_count_begin;
+  if (steps == 0) return;
+  const auto joules = m_job.energy == nullptr || !m_joules_begin ? std::nullopt : m_job.energy->joules();
+  if (joules) {
+    m_now.joules += *joules - *m_joules_begin;
+    m_now.energy_steps += steps;
+  }
+  if (!m_job.interface.empty()) {
+    m_now.counted_bytes += bytes_sent_over(m_job.interface) - m_bytes_begin;
+    m_now.counted_steps += steps;
+  }
 }
 
 /// The sum over all devices; nothing unless every rank knows the energy of all its steps.
@@ -67,6 +74,15 @@ std::optional<double> Trainer::joules_per_step() {
   const auto microjoules = sum_over_ranks(m_job.control, std::vector{index_t{std::llround(1e6 * m_now.joules)}})[0];
   if (m_now.step == 0 || known != static_cast<double>(m_now.step)) return std::nullopt;
   return 1e-6 * static_cast<double>(microjoules) / known;
+}
+
+/// Of the rank that sent most; nothing unless every rank counted in all its steps.
+std::optional<double> Trainer::counted_bytes_per_step() {
+  const auto steps = static_cast<double>(m_now.step);
+  const double known = min_over_ranks(m_job.control, {static_cast<double>(m_now.counted_steps)})[0];
+  const double most = max_over_ranks(m_job.control, {static_cast<double>(m_now.counted_bytes)})[0];
+  if (m_now.step == 0 || known != steps) return std::nullopt;
+  return most / steps;
 }
 
 void Trainer::add_waiting() {
@@ -145,6 +161,7 @@ MethodResult Trainer::finish(const Exec& exec) {
   m_result.wire_bytes = most[2];
   if (m_now.target_reached && !ended()) m_result.reached = Reached{m_now.reached.steps, most[3], most[4]};
   m_result.joules_per_step = joules_per_step();
+  m_result.counted_bytes = counted_bytes_per_step();
   m_result.state_bytes = 0;
   for (const MemoryView& memory : m_strategy->memories()) {
     if (memory.bucket >= 0) m_result.state_bytes += memory.bytes;  // of compressors, feedback and reducers

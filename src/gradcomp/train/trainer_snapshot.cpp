@@ -39,8 +39,9 @@ void Trainer::save(const Exec& exec, Snapshot& snapshot, const std::string& pref
 bool Trainer::counters_fit(index_t step) const {
   const auto up_to_step = [&](index_t count) { return count >= 0 && count <= step; };
   return (ended() ? up_to_step(m_now.step) : m_now.step == step) && m_now.diverged_at >= -1 &&
-         m_now.diverged_at <= step && up_to_step(m_now.energy_steps) && up_to_step(m_now.reached.steps) &&
-         is_count(m_now.stale_pushes) && is_count(m_now.staleness) && is_count(m_now.max_stale);
+         m_now.diverged_at <= step && up_to_step(m_now.energy_steps) && up_to_step(m_now.counted_steps) &&
+         is_count(m_now.counted_bytes) && up_to_step(m_now.reached.steps) && is_count(m_now.stale_pushes) &&
+         is_count(m_now.staleness) && is_count(m_now.max_stale);
 }
 
 void Trainer::restore(const Exec& exec, const Snapshot& snapshot, const std::string& prefix, index_t step) {
