@@ -3,13 +3,12 @@
 #include <cmath>
 
 #include "case.hpp"
-#include "gradcomp/core/atomic_file.hpp"
 #include "gradcomp/core/copies.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/data/files.hpp"
-#include "gradcomp/data/formats/npy.hpp"
 #include "gradcomp/measure/stopwatch.hpp"
 #include "gradcomp/nn/make_model.hpp"
+#include "gradcomp/train/batch_dump.hpp"
 #include "gradient.hpp"
 
 namespace gradcomp::bench {
@@ -54,35 +53,21 @@ void descend(const Exec& exec, const Vector<float>& parameters, const Vector<flo
       KOKKOS_LAMBDA(const index_t i) { parameters(i) -= dumped_rate * gradient(i); });
 }
 
-/// Writes parameters.npy, features.npy, labels.npy and tokens.npy (flat arrays of floats) and model.json, with the
-/// tensors and the losses of ten steps of plain gradient descent on this batch, to a folder of the model's name.
-/// Parameters and statistics have their initial values, and are changed.
+/// Writes the weights, the batch and the losses of ten steps of plain gradient descent on this batch to a folder of the
+/// model's name (train::ModelDump). Parameters and statistics have their initial values, and are changed.
 void dump_model(Session& session, const Workload& workload, nn::Model<float>& model, const Vector<float>& parameters,
                 const Vector<float>& statistics, const Vector<float>& gradient, const nn::Batch<float>& batch) {
   const std::string folder = session.options.model_folder + "/" + workload.name;
   data::require_writable_folder(folder);
-  const auto write = [&](const char* name, const auto& values) {
-    const auto host = to_host(session.exec, values);
-    const std::vector<float> floats(host.begin(), host.end());  // of whole numbers below 2^24
-    data::write_npy(folder + "/" + name + ".npy", floats);
-  };
-  write("parameters", parameters);
-  write("features", batch.features);
-  write("labels", batch.labels);
-  write("tokens", batch.tokens);
-  report::Json tensors = report::Json::array(), losses = report::Json::array();
-  for (const Segment& segment : model.layout().segments)
-    tensors.push_back({{"name", segment.name}, {"offset", segment.offset}, {"shape", segment.shape}});
+  train::ModelDump dump{workload.name, workload.samples, workload.input, model.layout(), {}, {}, {}, {}, {}};
+  dump.parameters = to_host(session.exec, parameters);
+  dump.add(session.exec, batch);
   for (int step = 0; step < dumped_steps; ++step) {
-    losses.push_back(model.train_step(session.exec, Span<const float>(parameters), statistics, batch, gradient).mean());
+    dump.losses.push_back(
+        model.train_step(session.exec, Span<const float>(parameters), statistics, batch, gradient).mean());
     descend(session.exec, parameters, gradient);
   }
-  const InputShape& input = workload.input;
-  const report::Json document = {
-      {"model", workload.name},       {"samples", workload.samples}, {"height", input.height}, {"width", input.width},
-      {"length", input.length},       {"classes", input.classes},    {"rate", dumped_rate},    {"losses", losses},
-      {"tensors", std::move(tensors)}};
-  write_atomically(folder + "/model.json", document.dump(1) + "\n");
+  dump.write(folder, {{"rate", dumped_rate}});
 }
 
 void run_train_step(benchmark::State& state, Session& session, report::Row row, const Workload& workload) {

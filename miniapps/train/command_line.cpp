@@ -51,6 +51,9 @@ std::optional<int> parse_command_line(int argc, char** argv, bool prints, train:
                  "LABEL_stepSTEP_losses.npy, ordered by the samples' numbers");
   app.add_option("--at", o.dump_steps, "steps, counted from 0, at which --dump-gradients and --dump-importance write")
       ->delimiter(',');
+  app.add_option("--dump-batches", o.batch_folder,
+                 "folder in which rank R writes rankR: the initial weights, all its training batches, its losses with "
+                 "the first method, and the options of the update, with which another program can repeat the training");
   app.add_flag("--wide", o.wide, wide_help);
   app.add_option("--output", o.output, "result file (JSON)");
   for (const char* former : {"--tune", "--tune-steps", "--tune-trials", "--tune-seeds"}) {

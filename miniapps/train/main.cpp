@@ -10,6 +10,7 @@
 #include "gradcomp/report/context.hpp"
 #include "gradcomp/report/progress.hpp"
 #include "gradcomp/report/result_file.hpp"
+#include "gradcomp/train/batch_dump.hpp"
 #include "gradcomp/train/comparison.hpp"
 #include "gradcomp/train/gradient_dump.hpp"
 #include "gradcomp/train/options_json.hpp"
@@ -49,6 +50,7 @@ int run(const train::Options& o, const MpiSession& session) {
   std::unique_ptr<report::ResultFile> file;
   run_collectively(*p.control, [&] {
     train::check_dumps(o, parse_methods(o.method_list()), session.rank());
+    train::check_batch_dump(o, parse_methods(o.method_list()), session.rank());
     train::target_value(o.target, train::Metric(p.task->shape().kind));
     train::check_checkpoints(o, session.rank());
     if (!o.rates.empty()) {

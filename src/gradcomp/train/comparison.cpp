@@ -24,6 +24,7 @@ std::vector<MethodResult> compare(const Exec& exec, const Job& job, const std::v
   for (const auto& contender : contenders) trainers.push_back(std::make_unique<Trainer>(job, contender));
 
   for (const auto& trainer : trainers) trainer->check_period();
+  if (!job.options.batch_folder.empty()) trainers.front()->dump_batches(exec);
   const index_t steps = job.options.steps, block = job.options.block;
   const index_t interval = evaluation_interval(job.options, trainers);
   const index_t restored = checkpoints != nullptr ? checkpoints->restore(exec, job.control, trainers) : 0;

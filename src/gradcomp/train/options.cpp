@@ -21,6 +21,7 @@ Options Options::trial(std::uint64_t trial_seed, index_t trial_steps) const {
   trial.dump_folder.clear();
   trial.importance_folder.clear();
   trial.dump_steps.clear();
+  trial.batch_folder.clear();
   trial.target.clear();
   trial.replay_slices.clear();
   return trial;
@@ -65,6 +66,9 @@ void Options::check() const {
   require(dump_folder.empty() || seeds == 1, "--seeds {} is not allowed with --dump-gradients; allowed: 1", seeds);
   require(importance_folder.empty() || seeds == 1, "--seeds {} is not allowed with --dump-importance; allowed: 1",
           seeds);
+  require(batch_folder.empty() || seeds == 1, "--seeds {} is not allowed with --dump-batches; allowed: 1", seeds);
+  require(batch_folder.empty() || resume_folder.empty(),
+          "--resume is not allowed with --dump-batches, which needs all steps");
   require((dump_folder.empty() && importance_folder.empty()) == dump_steps.empty(),
           "--dump-gradients or --dump-importance needs --at, and --at needs one of them");
   for (const index_t step : dump_steps) {

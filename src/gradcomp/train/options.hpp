@@ -49,6 +49,7 @@ struct Options {
   std::string dump_folder;              ///< folder of .npy files of gradients; empty: none are written
   std::string importance_folder;        ///< folder of .npy files of samples' losses; empty: none are written
   std::vector<index_t> dump_steps;      ///< steps at which both are written
+  std::string batch_folder;             ///< folder of weights and batches (batch_dump.hpp); empty: none are written
   std::string transport = "mpi";        ///< spec of comm/registry.hpp
   std::string straggler;                ///< spec of straggler.hpp; empty: none
   double timeout = 0;                   ///< seconds after which a waiting exchange fails; 0: never

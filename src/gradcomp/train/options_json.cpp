@@ -37,6 +37,7 @@ report::Json to_json(const Options& o) {
           {"resumed", !o.resume_folder.empty()},
           {"density_tolerance", o.density_tolerance},
           {"dump_steps", o.dump_steps},
+          {"dump_batches", !o.batch_folder.empty()},
           {"transport", o.transport},
           {"link", o.link},
           {"straggler", o.straggler}};
@@ -46,8 +47,8 @@ report::Json checkpoint_settings(const Options& options, const data::Task& task,
                                  const std::vector<Contender>& contenders, int ranks, const std::string& cut) {
   report::Json settings = to_json(options);
   // A resumed run may choose anew how results are judged, and the number of seeds.
-  for (const char* key :
-       {"quality_tolerance", "density_tolerance", "dump_steps", "resumed", "tuned", "seeds", "replayed_slices"}) {
+  for (const char* key : {"quality_tolerance", "density_tolerance", "dump_steps", "dump_batches", "resumed", "tuned",
+                          "seeds", "replayed_slices"}) {
     settings.erase(key);
   }
   settings["data"] = task.name();

@@ -86,6 +86,15 @@ const Job& Trainer::settled_job() {
   return m_job;
 }
 
+void Trainer::dump_batches(const Exec& exec) {
+  if (m_job.dedicated_ranks > 0) {
+    throw AgreedError(
+        fmt::format("method '{}': with --dump-batches every rank must train; allowed: strategy.dedicated=off",
+                    m_result.contender.spec.label));
+  }
+  m_batch_dump.emplace(exec, m_job, m_parameters);
+}
+
 void Trainer::check_period() const {
   const Options& o = m_job.options;
   const auto check = [&](const char* option, index_t steps, index_t divisor) {
@@ -128,6 +137,7 @@ StepReport Trainer::train(const Exec& exec, Timeline* timeline) {
   if (m_batches.sampler() != nullptr) m_strategy->make_current(exec, timeline);
   nn::Batch<float> batch = m_batches.next(exec, m_now.step, m_parameters, m_buffers, timeline);
   batch.key = batch_key(m_job.shard(), m_now.step);
+  if (m_batch_dump) m_batch_dump->add(exec, batch);
   m_strategy->begin(exec, context);
   forward(exec, batch, timeline);
   backward(exec, timeline);
@@ -227,6 +237,7 @@ void Trainer::step(const Exec& exec, bool untimed) {
     const nn::Loss loss = m_job.model.loss(exec);
     m_strategy->observe(loss.mean());
     m_now.loss += loss;
+    if (m_batch_dump) m_batch_dump->add_loss(loss.mean());
   }
   if (m_dump.wanted(m_now.step)) m_dump.write(exec, m_gradient, m_now.step);
   ++m_now.step;

@@ -8,6 +8,7 @@
 #include "gradcomp/measure/timeline.hpp"
 #include "gradcomp/nn/optimisers/learning_rate.hpp"
 #include "gradcomp/strategy/strategy.hpp"
+#include "gradcomp/train/batch_dump.hpp"
 #include "gradcomp/train/batches.hpp"
 #include "gradcomp/train/evaluation.hpp"
 #include "gradcomp/train/gradient_dump.hpp"
@@ -36,6 +37,10 @@ class Trainer {
   /// Whether the run ended, because some rank's values were not finite. Equal on all ranks. Call no step() or
   /// evaluate() then.
   bool ended() const { return m_now.diverged_at >= 0; }
+
+  /// From now on the batches are kept for --dump-batches; finish() writes them. Before the first step. Throws
+  /// AgreedError if some rank only serves, and so has no batches.
+  void dump_batches(const Exec& exec);
 
   /// The number of the emulated link that the steps from now on run over.
   void over_link(index_t number) { m_link = number; }
@@ -117,6 +122,7 @@ class Trainer {
   std::unique_ptr<Strategy> m_strategy;
   GradientDump m_dump;
   LossDump m_loss_dump;
+  std::optional<BatchDump> m_batch_dump;
   Straggler m_straggler;
   nn::DeviceBatch m_held_out;
   Batches m_batches;

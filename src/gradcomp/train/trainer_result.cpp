@@ -134,6 +134,11 @@ MethodResult Trainer::finish(const Exec& exec) {
     m_result.test_accuracy = test.accuracy();
     m_result.test_loss = test.mean();
   }
+  if (m_batch_dump) {
+    std::vector<double> rates;
+    for (index_t step = 0; step < m_now.step; ++step) rates.push_back(m_rate.at(step));
+    run_collectively(control, [&] { m_batch_dump->write(m_result.contender.spec.label, rates); });
+  }
   m_result.replicas_equal = m_now.replicas_equal;
   m_result.parameters_hash = content_hash(m_strategy->agreed(m_parameters));
   // Ranks that are not in step take different times for one step, but the same time between two meetings.

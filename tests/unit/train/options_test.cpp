@@ -84,6 +84,10 @@ TEST(TrainOptions, SayWhatIsRefusedAndWhatIsAllowed) {
        "--seeds 2 is not allowed with --dump-gradients; allowed: 1"},
       {[](Options& o) { o.importance_folder = "d", o.dump_steps = {1}, o.seeds = 2; },
        "--seeds 2 is not allowed with --dump-importance; allowed: 1"},
+      {[](Options& o) { o.batch_folder = "d", o.seeds = 2; },
+       "--seeds 2 is not allowed with --dump-batches; allowed: 1"},
+      {[](Options& o) { o.batch_folder = "d", o.resume_folder = "c"; },
+       "--resume is not allowed with --dump-batches, which needs all steps"},
       {[](Options& o) { o.dump_folder = "d"; },
        "--dump-gradients or --dump-importance needs --at, and --at needs one of them"},
       {[](Options& o) { o.dump_steps = {1}; },
@@ -110,6 +114,7 @@ TEST(TrainOptions, TakeWhatIsAtTheEdge) {
       [](Options& o) { o.checkpoint_folder = "c", o.checkpoint_every = 5; },
       [](Options& o) { o.dump_folder = "d", o.dump_steps = {0, 39}; },
       [](Options& o) { o.importance_folder = "d", o.dump_steps = {0}; },
+      [](Options& o) { o.batch_folder = "d"; },
   };
   for (std::size_t i = 0; i < cases.size(); ++i) EXPECT_EQ(refused(cases[i]), "") << i;
 }
@@ -119,7 +124,7 @@ TEST(TrainOptions, ATrialIsAShortJobWithoutWhatResultsNeed) {
   o.steps = 400;
   o.target = "accuracy=0.9";
   o.replay_slices = "r";
-  o.dump_folder = o.importance_folder = "d";
+  o.dump_folder = o.importance_folder = o.batch_folder = "d";
   o.dump_steps = {1};
   const Options trial = o.trial(7, 30);
   EXPECT_TRUE(trial.is_trial);
@@ -127,7 +132,7 @@ TEST(TrainOptions, ATrialIsAShortJobWithoutWhatResultsNeed) {
   EXPECT_EQ(trial.steps, 30);
   EXPECT_EQ(trial.evaluate_every, 30);
   EXPECT_TRUE(trial.target.empty() && trial.replay_slices.empty() && trial.dump_folder.empty() &&
-              trial.importance_folder.empty() && trial.dump_steps.empty());
+              trial.importance_folder.empty() && trial.dump_steps.empty() && trial.batch_folder.empty());
 }
 
 TEST(TrainOptions, TheControlsThatAreMissingComeFirst) {
@@ -173,7 +178,7 @@ TEST(TrainOptions, AsResultFilesHaveThem) {
     "seed": 1, "seeds": 1, "strategy": "overlapped", "sampler": "uniform", "replayed_slices": false,
     "bucket_kib": "auto", "evaluate_every": 11, "block": 20, "quality_tolerance": 0.02, "target": "", "accumulate": 1,
     "tuned": false, "resumed": false, "density_tolerance": 0.0, "dump_steps": [],
-    "transport": "mpi", "link": "", "straggler": ""})"));
+    "dump_batches": false, "transport": "mpi", "link": "", "straggler": ""})"));
   o.nesterov = "on";
   o.bucket_kib = 1;
   o.rates = o.resume_folder = o.replay_slices = "x";
@@ -194,7 +199,7 @@ TEST(TrainOptions, ThatNoRecordHasKeepTheirDefaults) {
   EXPECT_EQ(o.checkpoint_every, 0);
   EXPECT_EQ(o.timeout, 0);
   for (const std::string* folder : {&o.rates, &o.checkpoint_folder, &o.resume_folder, &o.dump_folder,
-                                    &o.importance_folder, &o.replay_slices, &o.output}) {
+                                    &o.importance_folder, &o.batch_folder, &o.replay_slices, &o.output}) {
     EXPECT_EQ(*folder, "");
   }
 }
