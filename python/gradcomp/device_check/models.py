@@ -3,6 +3,7 @@ import pathlib
 import shutil
 
 from gradcomp.json_files import read_json
+from gradcomp.places import PACKAGES
 
 from . import children, measuring
 from .steps import Partly
@@ -23,8 +24,8 @@ def models(setting, limit):
                                  f"^train_step/{chosen}", "--dump-models", folder, "--output", ours),
                      setting.parts / "models_ours.log", half)
         found["ours"] = measuring.read(ours)
-        children.run(setting.run("exec", "--", setting.python, "-B", PROGRAM, theirs, "gpu" if setting.on_device else "cpu", samples,
-                                 folder), setting.parts / "models_torch.log", half)
+        children.run(setting.run("exec", "--", "env", f"PYTHONPATH={PACKAGES}", setting.python, "-B", PROGRAM, theirs,
+                                 "gpu" if setting.on_device else "cpu", samples, folder), setting.parts / "models_torch.log", half)
         found["torch"] = read_json(theirs)
     except children.StepFailed as failure:
         raise Partly(str(failure), found) from failure
