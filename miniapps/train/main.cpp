@@ -49,8 +49,9 @@ int run(const train::Options& o, const MpiSession& session) {
   for (index_t i = 0; i < o.seeds; ++i) seeds.push_back(o.seed + static_cast<std::uint64_t>(i));
   std::unique_ptr<report::ResultFile> file;
   run_collectively(*p.control, [&] {
-    train::check_dumps(o, parse_methods(o.method_list()), session.rank());
-    train::check_batch_dump(o, parse_methods(o.method_list()), session.rank());
+    const auto methods = parse_methods(o.method_list());
+    train::check_dumps(o, methods, session.rank());
+    train::check_batch_dump(o, methods, session.rank());
     train::target_value(o.target, train::Metric(p.task->shape().kind));
     train::check_checkpoints(o, session.rank());
     if (!o.rates.empty()) {

@@ -23,8 +23,7 @@ std::optional<int> parse_command_line(int argc, char** argv, bool prints, tune::
   app.add_option("--tune-seeds", o.seeds, "number of seeds of every trial; results may not use these seeds");
   app.add_flag("--buckets-only", o.buckets_only,
                "only time the dense controls: five bucket sizes, over a real link also with our ring; with several "
-               "links, over all "
-               "of them in turn");
+               "links, over all of them in turn");
   add_training_options(app, o.train);
   if (const auto status = parse(app, argc, argv, prints)) return status;
   o.train.block = o.train.accumulate;  // a trial is one block, and a sweep chooses its own

@@ -48,7 +48,7 @@ int run(const tune::Options& o, const MpiSession& session) {
   report::ProgressBar bar(first);
   const auto tried = tune::tried(p.contenders);
   bar.phase("tune", (o.buckets_only ? 0 : std::ssize(tried) * o.trials) +
-                        (o.train.controls ? std::ssize(tune::dense_forms(p.job(o.train).links == nullptr)) : 0));
+                        (o.train.controls ? std::ssize(tune::dense_forms(p.links == nullptr)) : 0));
   const auto added = [&] {
     run_collectively(*p.control, [&] {
       if (first) write_atomically(path, rates->text());

@@ -102,7 +102,7 @@ def _work(arguments):
         written = read_json(folder / "model.json")["ranks"]
     if written != ranks:
         raise ToolError(f"'{options.model}' is of {written} ranks, not of {ranks}")
-    interface = "eth0" if "GRADCOMP_SHAPED_LINK" in os.environ else "lo"
+    interface = os.environ.get("GRADCOMP_INTERFACE", "lo")  # tools/shaped-links sets it
     os.environ["GLOO_SOCKET_IFNAME"] = interface
     warnings.simplefilter("ignore", FutureWarning)
     import torch  # here, so that bad input is refused at once
